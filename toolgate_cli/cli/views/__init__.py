@@ -1,0 +1,1 @@
+"""What a command shows: human and machine form side by side."""

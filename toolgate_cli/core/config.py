@@ -1,0 +1,119 @@
+"""The operator's file as values: tools, policy, agents, models, and who may decide. Built from the files on every command, never from the database."""
+
+from __future__ import annotations
+
+from typing import Literal, Mapping, NamedTuple
+
+from .types import Decision, Effect, Json, Safety
+
+
+class ExitRules(NamedTuple):
+    """Declared exit codes; every other non-zero code means that the tool itself answered "failed"."""
+
+    not_dispatched: tuple[int, ...] = ()
+    permanent: tuple[int, ...] = ()
+    business: Mapping[int, str] = {}
+
+
+class Condition(NamedTuple):
+    """One test of a value at a JSON pointer; `op` is one of `conditions.OPERATORS`."""
+
+    at: str
+    op: str
+    value: Json
+
+
+class FailWhen(NamedTuple):
+    """A business failure that is read from a result; on_missing: what an absent pointer means."""
+
+    condition: Condition
+    code: str
+    on_missing: Literal["fail", "ignore"] = "fail"
+
+
+class Tool(NamedTuple):
+    """One capability. `fields` is the provider's own table (its `Fields`); `declared` is what the definition digest covers of this file."""
+
+    capability: str
+    description: str
+    title: str | None
+    safety: Safety
+    effect: Effect
+    timeout: float  # seconds, of one attempt
+    max_attempts: int
+    permission: str | None
+    enabled: bool
+    schema: Json  # JSON Schema, or True for "any-object"
+    schema_digest: str
+    provider: str
+    fields: object
+    exit: ExitRules
+    fail_when: tuple[FailWhen, ...]
+    declared: Json
+
+
+class Rule(NamedTuple):
+    """One rule of the policy; None matches everything. Patterns: `*` within a segment, `**` across segments."""
+
+    name: str
+    decision: Decision
+    capability: str | None = None
+    workflow: str | None = None
+    agent: str | None = None
+    safety: Safety | None = None
+    effect: Effect | None = None
+    principal: str | None = None
+    when: tuple[Condition, ...] = ()
+    reason: str | None = None
+    approver_scope: str | None = None
+    approvals: int = 1
+    separate_requester: bool = False
+    expires_in: float | None = None  # seconds
+    on_expiry: Literal["stay", "reject"] = "stay"
+
+
+class Policy(NamedTuple):
+    default: Decision = "require_approval"
+    rules: tuple[Rule, ...] = ()
+
+
+class Agent(NamedTuple):
+    """`tools`: patterns of what it may call, the one list for what it is shown and what may run."""
+
+    name: str
+    model: str
+    prompt: str
+    tools: tuple[str, ...]
+    max_turns: int
+    commands: tuple[str, ...]
+
+
+class Model(NamedTuple):
+    """`fields` is the adapter's own table (its `Fields`)."""
+
+    name: str
+    adapter: str
+    fields: object
+
+
+class Limits(NamedTuple):
+    arguments_bytes: int = 65536
+    arguments_depth: int = 64
+    arguments_items: int = 1000
+    output_bytes: int = 1048576
+    calls_per_run: int = 200
+
+
+class Config(NamedTuple):
+    """Everything that `toolgate.toml` says. `digest` is of the file's bytes, hex; `permissions` is None where no [context] is declared."""
+
+    digest: str
+    tools: Mapping[str, Tool]
+    policy: Policy
+    agents: Mapping[str, Agent]
+    models: Mapping[str, Model]
+    approvers: Mapping[str, tuple[str, ...]]
+    identity: Literal["declared", "os"]
+    permissions: Mapping[str, tuple[str, ...]] | None
+    limits: Limits
+    path: str  # where command tools are looked up

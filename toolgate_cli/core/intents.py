@@ -1,0 +1,201 @@
+"""What a step wants next. A step kind is pure: `plan(fields, view) -> Intent`; the engine carries it out."""
+
+from __future__ import annotations
+
+from typing import Literal, Mapping, NamedTuple, Protocol, TypeAlias, Union
+
+from .config import Agent
+from .records import Outcome, Turn
+from .types import Json, Provenance
+
+
+class Asked(NamedTuple):
+    """One tool call that is wanted. `arguments`: a value, or the raw JSON text that a model sent."""
+
+    capability: str
+    arguments: Json
+    rationale: str | None = None
+    label: str | None = None
+    agent: str | None = None
+    raw: bool = False  # `arguments` is JSON text, to be parsed strictly
+
+
+class Write(NamedTuple):
+    """A context value; `call_id` instead of a value: it is read from that call's outcome."""
+
+    key: str
+    value: Json
+    provenance: Provenance
+    call_id: str | None = None
+
+
+# ---- what a step wants ----
+class Done(NamedTuple):
+    """The step is finished. `then`: `end` leaves the rest of this sequence out. `event`: a word for the log, e.g. the arm that was chosen."""
+
+    output: Json = None
+    writes: tuple[Write, ...] = ()
+    then: Literal["next", "end"] = "next"
+    event: Mapping[str, Json] | None = None
+
+
+class Fail(NamedTuple):
+    """The run ends FAILED with this reason."""
+
+    reason: str
+
+
+class CallTools(NamedTuple):
+    """A batch: all are judged and stored together; the step is planned again when all are settled. `wary`: allow counts as require_approval."""
+
+    calls: tuple[Asked, ...]
+    memo: Mapping[str, Json] = {}
+    wary: bool = False
+    writes: tuple[Write, ...] = ()
+
+
+class AskModel(NamedTuple):
+    """One call of a model, outside any transaction; the step is planned again with the stored turn."""
+
+    agent: str
+    prompt: str
+    reads: tuple[str, ...]
+    memo: Mapping[str, Json] = {}
+    first: int = 0  # number of the first turn of this conversation
+    writes: tuple[Write, ...] = ()
+
+
+class AskPerson(NamedTuple):
+    """Parks an INPUT row: `form` is a list of items; the step is planned again with the checked answers."""
+
+    form: Json
+    reason: str | None = None
+    memo: Mapping[str, Json] = {}
+    writes: tuple[Write, ...] = ()
+
+
+class Escalate(NamedTuple):
+    """Parks an ESCALATION row."""
+
+    reason: str
+    memo: Mapping[str, Json] = {}
+    writes: tuple[Write, ...] = ()
+
+
+class Enter(NamedTuple):
+    """Runs a named block inside this step; the step is planned again with `Ended` when the block came to its end."""
+
+    block: str
+    iteration: int = 0  # 0: not a loop
+    memo: Mapping[str, Json] = {}
+
+
+class Pause(NamedTuple):
+    """The run pauses; `continue` plans the step again with `Continued`."""
+
+    reason: str
+    memo: Mapping[str, Json] = {}
+
+
+Intent: TypeAlias = Union[Done, Fail, CallTools, AskModel, AskPerson, Escalate, Enter, Pause]
+
+
+# ---- what has come in since the step was planned last ----
+class Settled(NamedTuple):
+    """Every call of the batch, in the order it was asked in, with its outcome; `capabilities` in the same order."""
+
+    outcomes: tuple[Outcome, ...]
+    capabilities: tuple[str, ...]
+
+
+class Answered(NamedTuple):
+    """Checked answers of a form."""
+
+    values: Mapping[str, Json]
+
+
+class Noted(NamedTuple):
+    """An escalation that a person let pass, with a note."""
+
+    note: str
+
+
+class Ended(NamedTuple):
+    """The block that was entered came to its end."""
+
+    iteration: int
+
+
+class Continued(NamedTuple):
+    """A person continued a paused run."""
+
+
+Arrived: TypeAlias = Union[None, Settled, Turn, Answered, Noted, Ended, Continued]
+
+
+class View(Protocol):
+    """What a step may look at while it plans: nothing here writes."""
+
+    @property
+    def arrived(self) -> Arrived: ...
+    @property
+    def memo(self) -> Mapping[str, Json]: ...
+    def value(self, key: str) -> Json:
+        """A context value; raises KeyError where the key is absent."""
+        ...
+
+    def fill(self, template: Json) -> Json:
+        """Fills the references; raises ToolgateError("invalid") naming the one that cannot be filled."""
+        ...
+
+    def form(self, name: str) -> Json:
+        """The items of a form of the running workflow."""
+        ...
+
+    def agent(self, name: str) -> Agent:
+        """An agent of toolgate.toml; raises ToolgateError("invalid") if it is gone."""
+        ...
+
+    def turns(self) -> int:
+        """How many turns this step has had in this run, all visits together."""
+        ...
+
+
+# ---- what a model adapter gets and gives ----
+class Offer(NamedTuple):
+    """A tool as it is shown to a model."""
+
+    capability: str
+    description: str
+    schema: Json
+
+
+class Exchange(NamedTuple):
+    """One past turn of this conversation: its commands (JSON) and the results of its calls as text, in order."""
+
+    commands: Json
+    results: tuple[str, ...]
+
+
+class TurnRequest(NamedTuple):
+    """One model call. `ordinal`: the n-th call of this step in the run, from 0. `context`: key -> (value, provenance)."""
+
+    run_id: str
+    workflow: str
+    step: str
+    agent: str
+    ordinal: int
+    prompt: str
+    context: Mapping[str, tuple[Json, Provenance]]
+    history: tuple[Exchange, ...]
+    tools: tuple[Offer, ...]
+    commands: tuple[str, ...]
+
+
+class Completion(NamedTuple):
+    """What a model answered: a list of commands, or raw text that is still to be parsed; tokens where the model counted them."""
+
+    commands: Json = None
+    text: str | None = None
+    tokens_in: int | None = None
+    tokens_out: int | None = None

@@ -1,0 +1,22 @@
+"""Who decides: the name that is claimed, and what the operating system says of it. Both are recorded with every decision."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from .types import Json
+
+
+class Person(NamedTuple):
+    """`name` is the actor of events; the rest goes into their payload."""
+
+    name: str
+    os_user: str
+    uid: int
+    host: str
+
+    def facts(self) -> dict[str, Json]:
+        return {"os_user": self.os_user, "uid": self.uid, "host": self.host}
+
+
+SYSTEM = Person("system", "system", -1, "")

@@ -1,0 +1,41 @@
+"""What a provider reports and what the gate makes of it: the four facts of every result, and the one table of repetition."""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple
+
+from .types import Fact
+
+
+class ToolResult(NamedTuple):
+    """The bare facts of one attempt, as a provider saw them; what they mean is judged in `outcomes`.
+
+    `ended`: answered = the tool itself came to an end; uncertain = timeout, signal, lost connection, cancelled;
+    not_dispatched = proved that nothing was started or sent.
+    """
+
+    ended: Literal["answered", "uncertain", "not_dispatched"]
+    ok: bool = False  # the provider's own sign of success: exit 0, a 2xx, no error flag
+    code: int | None = None  # exit code or status
+    output: str = ""  # decoded, cut at the limit
+    size: int = 0  # bytes before the cut
+    digest: str = ""  # sha256 of all bytes, hex
+    truncated: bool = False
+    message: str = ""  # what went wrong, for a person; may hold the tool's own text
+    survivors: tuple[str, ...] = ()  # processes that could not be killed
+    left_behind: str | None = None  # name of the lock that a survivor may hold
+
+
+class Judged(NamedTuple):
+    """A result under the tool's declared outcome rules.
+
+    `kind`: success | business (settled, the run advances) | permanent | not_dispatched | answered (the tool said "failed") | uncertain
+    `body` is canonical JSON text of the result; for failures of the message.
+    """
+
+    kind: Literal["success", "business", "permanent", "not_dispatched", "answered", "uncertain"]
+    dispatched: Fact
+    effect_applied: Fact
+    code: str | None
+    body: str
+    message: str

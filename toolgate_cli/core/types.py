@@ -1,0 +1,53 @@
+"""The words that the whole program shares: JSON values and the closed sets of DESIGN's vocabulary."""
+
+from __future__ import annotations
+
+from typing import Literal, TypeAlias, Union
+
+Json: TypeAlias = Union[None, bool, int, float, str, "list[Json]", "dict[str, Json]"]
+
+Status = Literal[
+    "RUNNING",
+    "PAUSED",
+    "AWAITING_INPUT",
+    "AWAITING_APPROVAL",
+    "AWAITING_TOOL_APPROVAL",
+    "AWAITING_TOOL_DECISION",
+    "AWAITING_REVIEW",
+    "AWAITING_STEP_APPROVAL",
+    "COMPLETED",
+    "FAILED",
+    "CANCELLED",
+]
+Origin = Literal[
+    "APPROVAL_REQUIRED",
+    "CONFIRMATION_REQUIRED",
+    "EXECUTION_FAILED",
+    "OUTCOME_UNKNOWN",
+    "POLICY_DENIED",
+    "STEP_APPROVAL",
+    "REVIEW",
+    "ESCALATION",
+    "INPUT",
+]
+Safety = Literal["read_only", "write", "destructive"]
+Effect = Literal["read_only", "idempotent", "reconcilable", "unsafe"]
+Decision = Literal["allow", "require_approval", "deny"]
+Cleared = Literal["none", "policy", "approval"]  # what a call has passed
+Provenance = Literal["user", "tool", "model", "system"]
+Fact = Literal["no", "yes", "unknown"]
+Phase = Literal["RECEIVE", "RESOLVE", "VALIDATE", "PRECHECK", "INVOKE"]
+Verb = Literal["approve", "reject", "retry", "continue-tool", "answer", "review", "continue", "retry --step", "cancel"]
+
+CALL_ORIGINS: tuple[Origin, ...] = ("APPROVAL_REQUIRED", "CONFIRMATION_REQUIRED", "EXECUTION_FAILED", "OUTCOME_UNKNOWN", "POLICY_DENIED")
+FAILED_ORIGINS: tuple[Origin, ...] = ("EXECUTION_FAILED", "OUTCOME_UNKNOWN", "POLICY_DENIED")
+OPEN_STATUSES: tuple[Status, ...] = (
+    "RUNNING",
+    "PAUSED",
+    "AWAITING_INPUT",
+    "AWAITING_APPROVAL",
+    "AWAITING_TOOL_APPROVAL",
+    "AWAITING_TOOL_DECISION",
+    "AWAITING_REVIEW",
+    "AWAITING_STEP_APPROVAL",
+)

@@ -1,0 +1,60 @@
+"""The world that a verdict is reached in: one snapshot of the files and of what was loaded for them, taken outside any transaction."""
+
+from __future__ import annotations
+
+from typing import Callable, Mapping, NamedTuple, TypeAlias
+
+from .config import Config
+from .types import Json
+
+
+class Stamp(NamedTuple):
+    """A file as it was when it was read; `inode` 0 = it did not exist."""
+
+    path: str
+    device: int
+    inode: int
+    size: int
+    mtime_ns: int
+
+
+class Problem(NamedTuple):
+    """One violation: a stable code and a JSON pointer, never a value."""
+
+    code: str
+    pointer: str
+
+
+Check: TypeAlias = Callable[[Json], "tuple[Problem, ...]"]
+
+
+class Ready(NamedTuple):
+    """A tool whose pinned files were read and whose executable was resolved. `definition` is canonical JSON, `digest` its sha256 (hex).
+
+    `error` says why it cannot be used (an executable that is gone, a pinned file that cannot be read); then nothing else counts.
+    `bind` fills the provider's table with arguments (pure); it raises ToolgateError("invalid") where a reference cannot be filled.
+    """
+
+    definition: str
+    digest: str
+    bind: Callable[[dict[str, Json]], object]
+    error: str | None = None
+
+
+class World(NamedTuple):
+    """`checks`: loaded validators by schema digest; `ready`: prepared tools by capability; `stamps`: every file all of this came from."""
+
+    config: Config
+    stamps: tuple[Stamp, ...]
+    ready: Mapping[str, Ready]
+    checks: Mapping[str, Check]
+
+
+class Needs(NamedTuple):
+    """What has to be fetched outside a transaction before a verdict can be reached."""
+
+    tools: tuple[str, ...] = ()  # capabilities to pin
+    schemas: tuple[str, ...] = ()  # capabilities whose validator is to be loaded
+
+    def __bool__(self) -> bool:
+        return bool(self.tools or self.schemas)

@@ -1,0 +1,1 @@
+"""What this computer knows: clock, random ids, owner locks, process trees."""

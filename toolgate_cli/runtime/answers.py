@@ -1,0 +1,61 @@
+"""What a use case answers: plain values that a view shows in any form."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Literal, NamedTuple
+
+from ..core.records import Call, Row, Run
+from ..core.types import Json, Provenance
+
+EffectWord = Literal[
+    "started", "continued", "approved", "voted", "rejected", "retried", "continued_tool", "answered", "reviewed", "cancelled", "recovered"
+]
+
+
+class Waiting(NamedTuple):
+    """An open row with everything that a person is to see of it. `definition`: the pinned tool (None for other waits);
+    `approvals`: names of those who voted; `form`: the items of an INPUT row."""
+
+    row: Row
+    workflow: str
+    call: Call | None
+    definition: Mapping[str, Json] | None
+    approvals: tuple[str, ...]
+    ref: str
+    still_running: bool
+    expired: bool
+    form: Json = None
+
+
+class RunView(NamedTuple):
+    """A run as it stands. `step`: path of the step it is at; `outputs`: step id -> output; `context` only where it was asked for;
+    `changed`: the workflow's file differs from the pinned definition (None: not looked at)."""
+
+    run: Run
+    title: str | None
+    step: str | None
+    outputs: Mapping[str, Json]
+    error: Mapping[str, Json] | None
+    context: Mapping[str, tuple[Json, Provenance]] | None = None
+    changed: bool | None = None
+
+
+class Answer(NamedTuple):
+    """What a verb that moves a run answers with. `head`: `seq:hash`; `next`: commands that move the run on, to paste."""
+
+    effect: EffectWord
+    run: RunView
+    pending: tuple[Waiting, ...]
+    head: str
+    next: tuple[str, ...]
+
+
+class Verified(NamedTuple):
+    """What `audit verify` found. `first_bad`: seq of the first event that does not hold, and why."""
+
+    ok: bool
+    events: int
+    first_bad: int | None
+    reason: str | None
+    head: str
