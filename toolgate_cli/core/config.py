@@ -7,6 +7,9 @@ from typing import Literal, Mapping, NamedTuple
 from .types import Decision, Effect, Json, Safety
 
 
+Identity = Literal["declared", "os"]  # who the actor may say to be
+
+
 class ExitRules(NamedTuple):
     """Declared exit codes; every other non-zero code means that the tool itself answered "failed"."""
 
@@ -113,7 +116,7 @@ class Config(NamedTuple):
     agents: Mapping[str, Agent]
     models: Mapping[str, Model]
     approvers: Mapping[str, tuple[str, ...]]
-    identity: Literal["declared", "os"]
+    identity: Identity
     permissions: Mapping[str, tuple[str, ...]] | None
     limits: Limits
     path: str  # where command tools are looked up

@@ -18,6 +18,7 @@ class Asked(NamedTuple):
     label: str | None = None
     agent: str | None = None
     raw: bool = False  # `arguments` is JSON text, to be parsed strictly
+    id: str | None = None  # the id that was minted with the turn; None: one is minted now
 
 
 class Write(NamedTuple):
@@ -40,9 +41,10 @@ class Done(NamedTuple):
 
 
 class Fail(NamedTuple):
-    """The run ends FAILED with this reason."""
+    """The run ends FAILED with this reason; what was written on the way is kept."""
 
     reason: str
+    writes: tuple[Write, ...] = ()
 
 
 class CallTools(NamedTuple):
@@ -63,6 +65,7 @@ class AskModel(NamedTuple):
     memo: Mapping[str, Json] = {}
     first: int = 0  # number of the first turn of this conversation
     writes: tuple[Write, ...] = ()
+    heard: tuple[tuple[int, str], ...] = ()  # what people said in it: number of the turn, answers or note as JSON text; shown after its results
 
 
 class AskPerson(NamedTuple):

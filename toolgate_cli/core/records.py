@@ -174,11 +174,13 @@ Keep: TypeAlias = Union[Call, Outcome, Value, Step, Turn, Vote, Definition, Acce
 
 
 class RowQuery(NamedTuple):
-    """Pending rows in the one total order (created_at, id); `calls_only` leaves out step gates, reviews, escalations and forms."""
+    """Pending rows in the one total order (created_at, id); `calls_only`: what a person may be given without naming it,
+    so no step gates, reviews, escalations and forms, and nothing of cancelled runs."""
 
     run_id: str | None = None
     calls_only: bool = False
     prefix: str | None = None  # of the id
+    expired_by: str | None = None  # only those whose time was over then
     newest_first: bool = False
     limit: int = 50
 

@@ -55,6 +55,4 @@ class Needs(NamedTuple):
 
     tools: tuple[str, ...] = ()  # capabilities to pin
     schemas: tuple[str, ...] = ()  # capabilities whose validator is to be loaded
-
-    def __bool__(self) -> bool:
-        return bool(self.tools or self.schemas)
+    files: bool = False  # a file is not the one that was read: the whole world again

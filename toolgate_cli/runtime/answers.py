@@ -51,6 +51,15 @@ class Answer(NamedTuple):
     next: tuple[str, ...]
 
 
+class Checked(NamedTuple):
+    """One workflow file and what was found in it; `id` None where not even that could be read."""
+
+    file: str
+    id: str | None
+    errors: tuple[str, ...]
+    warnings: tuple[str, ...]
+
+
 class Verified(NamedTuple):
     """What `audit verify` found. `first_bad`: seq of the first event that does not hold, and why."""
 

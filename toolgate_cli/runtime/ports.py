@@ -29,6 +29,7 @@ from ..core.records import (
 from ..core.results import ToolResult
 from ..core.types import Json
 from ..core.world import Needs, World
+from .answers import Checked
 
 
 class Reader(Protocol):
@@ -284,6 +285,18 @@ class Files(Protocol):
 
     def workflow(self, id: str) -> Bundle:
         """ToolgateError("not_found") with the ids that there are."""
+        ...
+
+    def inputs(self, bundle: Bundle, given: Mapping[str, Json], texts: Mapping[str, str]) -> dict[str, Json]:
+        """The inputs of a run: `given` are values, `texts` are as typed. ToolgateError("invalid") names everything that is wrong."""
+        ...
+
+    def check(self, id: str | None) -> Sequence[Checked]:
+        """Every workflow file (or the one of that id) with all that is wrong in it."""
+        ...
+
+    def begin(self, folder: str) -> tuple[str, ...]:
+        """Writes a first home; the files that were written. Nothing is overwritten."""
         ...
 
     def accepted(self) -> tuple[Accepted, ...]:

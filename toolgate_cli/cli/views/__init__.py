@@ -1,1 +1,1 @@
-"""What a command shows: human and machine form side by side."""
+"""What every answer looks like: a function to JSON and one to a sheet or to fields, side by side; none of them writes."""

@@ -1,0 +1,87 @@
+"""Who may decide, and how many more must."""
+
+from __future__ import annotations
+
+import pytest
+
+from toolgate_cli.core.errors import ToolgateError
+from toolgate_cli.core.quorum import may_decide, votes_left
+from toolgate_cli.core.records import Row, Vote
+from toolgate_cli.core.types import Origin, Verb
+
+ROW = Row("c1", 1, "r1", "s", "APPROVAL_REQUIRED", approver_scope="finance", approvals_needed=3)
+APPROVERS = {"finance": ("alice", "bob", "carol", "dan"), "board": ("eve",)}
+VERBS: list[Verb] = ["approve", "reject", "retry", "continue-tool"]
+
+
+def vote(actor: str) -> Vote:
+    return Vote("c1", "c1@000000000000", actor, "2026-01-31T12:00:00.000Z")
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_every_verb_needs_the_scope_of_the_row(verb: Verb) -> None:
+    may_decide(ROW, "alice", "zoe", APPROVERS, verb)
+    may_decide(ROW._replace(approver_scope=None), "mallory", "zoe", {}, verb)
+    for name, approvers in (
+        ("eve", APPROVERS),
+        ("Alice", APPROVERS),
+        ("alice", {}),
+        ("alice", {"finance": ()}),
+        ("alice", {"board": ("alice",)}),
+    ):
+        with pytest.raises(ToolgateError, match="scope finance") as caught:
+            may_decide(ROW, name, "zoe", approvers, verb)
+        assert caught.value.kind == "scope"
+
+
+@pytest.mark.parametrize(
+    ("verb", "origin", "refused"),
+    [
+        ("approve", "APPROVAL_REQUIRED", True),
+        ("reject", "APPROVAL_REQUIRED", False),
+        ("retry", "APPROVAL_REQUIRED", False),  # asks for an approval again
+        ("retry", "EXECUTION_FAILED", True),
+        ("retry", "OUTCOME_UNKNOWN", True),
+        ("reject", "EXECUTION_FAILED", False),
+        ("continue-tool", "EXECUTION_FAILED", False),
+    ],
+)
+def test_the_requester_may_not_let_the_call_run_where_somebody_else_has_to(verb: Verb, origin: Origin, refused: bool) -> None:
+    row = ROW._replace(origin=origin, separate_requester=True)
+    may_decide(row, "alice", "bob", APPROVERS, verb)
+    may_decide(row._replace(separate_requester=False), "alice", "alice", APPROVERS, verb)
+    if not refused:
+        may_decide(row, "alice", "alice", APPROVERS, verb)
+        return
+    with pytest.raises(ToolgateError) as caught:
+        may_decide(row, "alice", "alice", APPROVERS, verb)
+    assert caught.value.kind == "self_approval"
+
+
+def test_a_requester_without_the_scope_is_refused_for_the_scope() -> None:
+    with pytest.raises(ToolgateError) as caught:
+        may_decide(ROW._replace(separate_requester=True), "mallory", "mallory", APPROVERS, "approve")
+    assert caught.value.kind == "scope"
+
+
+def test_distinct_approvers_are_counted_up_to_the_quorum() -> None:
+    assert votes_left(ROW, [], APPROVERS, "alice") == 2
+    assert votes_left(ROW, [vote("bob")], APPROVERS, "alice") == 1
+    assert votes_left(ROW, [vote("bob"), vote("carol")], APPROVERS, "alice") == 0
+    assert votes_left(ROW, [vote("bob"), vote("carol"), vote("dan")], APPROVERS, "alice") == 0
+    assert votes_left(ROW, [vote("bob"), vote("bob")], APPROVERS, "alice") == 1
+    assert votes_left(ROW._replace(approvals_needed=1), [], APPROVERS, "alice") == 0
+    assert votes_left(ROW._replace(approver_scope=None, approvals_needed=2), [vote("x")], {}, "y") == 0
+
+
+def test_a_voter_who_lost_the_scope_counts_no_more() -> None:
+    assert votes_left(ROW, [vote("bob"), vote("eve")], APPROVERS, "alice") == 1
+    assert votes_left(ROW, [vote("bob"), vote("carol")], {"finance": ("alice", "bob")}, "alice") == 1
+    assert votes_left(ROW, [vote("bob"), vote("carol")], {}, "alice") == 3
+    assert votes_left(ROW, [vote("bob"), vote("carol")], APPROVERS, "eve") == 1
+
+
+def test_a_second_vote_of_one_person_is_refused() -> None:
+    with pytest.raises(ToolgateError, match="alice has approved this already") as caught:
+        votes_left(ROW, [vote("bob"), vote("alice")], APPROVERS, "alice")
+    assert caught.value.kind == "wrong_state"

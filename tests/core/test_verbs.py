@@ -1,0 +1,131 @@
+"""The table of verbs, cell by cell, in the layout of the design."""
+
+from __future__ import annotations
+
+from typing import get_args
+
+import pytest
+
+from toolgate_cli.core.errors import ToolgateError
+from toolgate_cli.core.types import CALL_ORIGINS, Origin, Status, Verb
+from toolgate_cli.core.verbs import TABLE, Handler, State, handler, state_of, works
+
+VERBS: tuple[Verb, ...] = ("approve", "reject", "retry", "continue-tool", "answer", "review", "continue", "retry --step", "cancel")
+DRAWN = """
+APPROVAL_REQUIRED      start       refuse   -         -         -       -       -          -           cancel   approve | reject
+EXPIRED                lapsed      refuse   ask_again -         -       -       -          -           cancel   retry | reject
+EXECUTION_FAILED       -           refuse   replay    give_up   -       -       -          -           cancel   retry | reject | continue-tool
+NOT_RECEIVED           -           refuse   -         give_up   -       -       -          -           cancel   reject | continue-tool
+OUTCOME_UNKNOWN        -           refuse   replay    give_up   -       -       -          -           cancel   retry | reject | continue-tool
+POLICY_DENIED          override    refuse   override  give_up   -       -       -          -           cancel   reject | continue-tool
+STEP_APPROVAL          pass        fail     -         -         -       -       -          -           cancel   approve --step | reject --step
+ESCALATION             pass        fail     -         -         -       -       -          -           cancel   approve --step | reject --step
+REVIEW                 -           -        -         -         -       pass    -          -           cancel   review
+INPUT                  -           -        -         -         answer  -       -          -           cancel   answer
+RUNNING                -           -        -         -         -       -       take_over  -           cancel   continue | wait
+PAUSED                 -           -        -         -         -       -       drive      reposition  cancel   continue | retry --step
+FAILED                 -           -        -         -         -       -       -          reposition  -        retry --step
+COMPLETED              -           -        -         -         -       -       -          -           -        start
+CANCELLED              -           -        -         -         -       -       -          -           nothing  start
+CANCELLED_IN_DOUBT     -           -        -         settle    -       -       -          -           nothing  continue-tool --outcome-file
+"""
+ROWS = [line.split(None, 10) for line in DRAWN.strip().splitlines()]
+CELLS = [(row[0], verb, cell) for row in ROWS for verb, cell in zip(VERBS, row[1:10], strict=True)]
+
+
+@pytest.mark.parametrize(("state", "verb", "cell"), CELLS)
+def test_a_cell_is_its_handler_or_a_refusal_that_says_what_works(state: State, verb: Verb, cell: str) -> None:
+    if cell != "-":
+        assert handler(state, verb) == cell
+        return
+    with pytest.raises(ToolgateError) as caught:
+        handler(state, verb, "c7")
+    assert caught.value.kind == "wrong_state"
+    assert state in caught.value.message and verb in caught.value.message
+    first = works(state).split(" | ")[0]
+    assert f"use {first}" in caught.value.message
+    assert caught.value.hint.split() == ["toolgate", first.split()[0], "c7", *first.split()[1:]]
+
+
+def test_the_table_has_every_state_and_nothing_else() -> None:
+    assert {row[0] for row in ROWS} == set(TABLE) == set(get_args(State))
+    assert {cell for _, _, cell in CELLS} - {"-"} == set(get_args(Handler))
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row[0])
+def test_the_last_column_is_what_works(row: list[str]) -> None:
+    assert works(row[0]) == row[10]  # type: ignore[arg-type]  # drawn above
+
+
+def test_everything_unfinished_has_a_verb_that_moves_it() -> None:
+    for state, row in TABLE.items():
+        assert state in ("COMPLETED", "CANCELLED") or set(row) - {"cancel"}
+
+
+def test_what_works_is_in_the_table() -> None:
+    for state in get_args(State):
+        for verb in works(state).split(" | "):
+            if verb not in ("start", "wait"):
+                assert verb in TABLE[state] or verb.split(" ")[0] in TABLE[state]
+
+
+def test_a_refusal_reads_as_a_sentence() -> None:
+    with pytest.raises(ToolgateError) as caught:
+        handler("EXECUTION_FAILED", "approve", "c7")
+    assert caught.value.message == "approve does not apply to EXECUTION_FAILED: use retry, reject or continue-tool"
+    assert caught.value.hint == "toolgate retry c7"
+    with pytest.raises(ToolgateError) as caught:
+        handler("COMPLETED", "cancel")
+    assert (caught.value.message, caught.value.hint) == ("cancel does not apply to COMPLETED: use start", "toolgate start")
+
+
+@pytest.mark.parametrize(
+    "origin",
+    ["APPROVAL_REQUIRED", "EXECUTION_FAILED", "OUTCOME_UNKNOWN", "POLICY_DENIED", "STEP_APPROVAL", "ESCALATION", "REVIEW", "INPUT"],
+)
+def test_an_open_row_is_its_own_state_whatever_the_run_says(origin: Origin) -> None:
+    for status in ("RUNNING", "AWAITING_TOOL_APPROVAL", "AWAITING_TOOL_DECISION"):
+        assert state_of(status, origin) == origin  # type: ignore[arg-type]  # statuses
+
+
+@pytest.mark.parametrize("origin", ["OUTCOME_UNKNOWN", "POLICY_DENIED", "STEP_APPROVAL", "REVIEW", "INPUT", "APPROVAL_REQUIRED"])
+def test_only_a_failed_call_can_be_one_that_was_not_received(origin: Origin) -> None:
+    assert state_of("AWAITING_TOOL_DECISION", "EXECUTION_FAILED", arguments_missing=True) == "NOT_RECEIVED"
+    assert state_of("AWAITING_TOOL_DECISION", origin, arguments_missing=True) == origin
+
+
+def test_only_an_approval_expires() -> None:
+    assert state_of("AWAITING_TOOL_APPROVAL", "APPROVAL_REQUIRED", expired=True) == "EXPIRED"
+    for origin in set(CALL_ORIGINS) - {"APPROVAL_REQUIRED", "CONFIRMATION_REQUIRED"}:
+        assert state_of("AWAITING_TOOL_DECISION", origin, expired=True) == origin
+
+
+def test_a_cancelled_run_is_cancelled_and_a_row_of_it_is_a_doubt() -> None:
+    assert state_of("CANCELLED", None) == "CANCELLED"
+    assert state_of("CANCELLED", "OUTCOME_UNKNOWN") == "CANCELLED_IN_DOUBT"
+    assert state_of("CANCELLED", "OUTCOME_UNKNOWN", expired=True, arguments_missing=True) == "CANCELLED_IN_DOUBT"
+
+
+@pytest.mark.parametrize(
+    ("status", "state"),
+    [
+        ("RUNNING", "RUNNING"),
+        ("PAUSED", "PAUSED"),
+        ("FAILED", "FAILED"),
+        ("COMPLETED", "COMPLETED"),
+        ("AWAITING_INPUT", "INPUT"),
+        ("AWAITING_APPROVAL", "ESCALATION"),
+        ("AWAITING_REVIEW", "REVIEW"),
+        ("AWAITING_STEP_APPROVAL", "STEP_APPROVAL"),
+        ("AWAITING_TOOL_APPROVAL", "APPROVAL_REQUIRED"),
+        ("AWAITING_TOOL_DECISION", "EXECUTION_FAILED"),
+    ],
+)
+def test_a_run_without_a_row_is_what_its_status_says(status: Status, state: State) -> None:
+    assert state_of(status, None) == state
+
+
+def test_a_confirmation_cannot_wait_yet() -> None:
+    with pytest.raises(ToolgateError) as caught:
+        state_of("AWAITING_TOOL_APPROVAL", "CONFIRMATION_REQUIRED")
+    assert caught.value.kind == "internal"

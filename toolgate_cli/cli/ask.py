@@ -1,0 +1,61 @@
+"""The question before a decision: asked only where a person can see the card and answer; only the word `yes` is consent (I5)."""
+
+from __future__ import annotations
+
+import os
+import sys
+import termios
+
+from ..core.errors import ToolgateError
+from ..runtime.answers import Waiting
+from .safe import Safe, fill
+from .streams import ERR
+
+STDIN = 0
+
+
+def must_ask(yes: bool, no_input: bool) -> bool:
+    """Whether to ask. Without a terminal on stdin the verb itself is the decision; raises `usage` where the question cannot be asked."""
+    if yes or not answerable():
+        return False
+    if no_input:
+        raise ToolgateError("usage", "this has to be asked, and --no-input forbids it", "--yes decides without the question")
+    if not ERR.terminal():
+        raise ToolgateError("usage", "the card cannot be shown: stderr is not a terminal", "--yes decides without the question")
+    return True
+
+
+def answerable() -> bool:
+    return os.isatty(STDIN)
+
+
+def confirm(verb: str, target: Waiting) -> None:
+    """Shows the card and asks; raises `usage` unless the answer is `yes`."""
+    from .output import write_fields
+    from .views.card import fields
+
+    write_fields(fields(target), ERR)
+    try:
+        answer = read_line(fill("type yes to {}, anything else leaves everything as it is: ", verb))
+    except KeyboardInterrupt:
+        ERR.raw("\n")
+        answer = None
+    if answer != "yes":
+        raise ToolgateError("usage", f"not confirmed, nothing happened: {target.ref} still waits", f"toolgate {verb} {target.ref}")
+
+
+def read_line(prompt: Safe) -> str | None:
+    """A line typed after the prompt was shown, without the spaces around it; None at the end of input."""
+    ERR.flush()
+    termios.tcflush(STDIN, termios.TCIFLUSH)  # keys that were hit before the question was on screen answer nothing
+    ERR.raw(prompt)
+    if not ERR.flush():
+        return None
+    typed = b""
+    while not typed.endswith((b"\n", b"\r")):
+        chunk = os.read(STDIN, 4096)
+        if not chunk:  # a word that the end of input cut off is no answer
+            ERR.raw("\n")
+            return None
+        typed += chunk
+    return typed.decode(sys.stdin.encoding or "utf-8", "surrogateescape").strip()

@@ -1,0 +1,48 @@
+"""`answer`: submits the input that a run waits for."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Final
+
+import typer
+
+from ...core.errors import ToolgateError
+from .. import ask
+from ..deciding import conclude
+from ..files import distinct, pairs, read_object
+from ..frame import Frame
+from ..options import ExitStatus, NoInput
+
+if TYPE_CHECKING:
+    from ...runtime.desk import Desk
+
+PURPOSE: Final = "Run"
+
+RunAndAnswers = Annotated[list[str], typer.Argument(metavar="RUN [KEY=VALUE]...", help="The run, and its answers.", show_default=False)]
+Answers = Annotated[str | None, typer.Option("--answers", metavar="FILE", help="Answers as one JSON object; - is stdin.")]
+
+
+def run(frame: Frame, words: RunAndAnswers, answers: Answers = None, no_input: NoInput = False, exit_status: ExitStatus = False) -> int:
+    """Submit the input that a run waits for.
+
+    At a terminal and without answers, it asks for one item after the other.
+    """
+    runs = [word for word in words if "=" not in word]
+    if len(runs) != 1:
+        raise ToolgateError("usage", "one run is needed, and answers as KEY=VALUE", "toolgate answer RUN KEY=VALUE")
+    texts, values = pairs(word for word in words if "=" in word), read_object(answers)
+    distinct(texts, values)
+    frame.format()
+    asking = not texts and answers is None and ask.must_ask(False, no_input)
+    with frame.session() as session:
+        if asking:
+            texts = _asked(session, runs[0])
+        return conclude(frame, "answer", session.answer(runs[0], texts, values), exit_status)
+
+
+def _asked(session: Desk, run_id: str) -> dict[str, str]:
+    from ..forms import fill_in
+
+    _, rows, _ = session.show_run(run_id)
+    waiting = [row for row in rows if row.row.origin == "INPUT"]
+    return fill_in(waiting[0]) if waiting else {}

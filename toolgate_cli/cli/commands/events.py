@@ -1,0 +1,58 @@
+"""`events`: the log, of a run or of all."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Annotated, Final
+
+import typer
+
+from ...core.errors import ToolgateError
+from .. import output
+from ..frame import Frame
+from ..options import MaybeRun
+from ..streams import OUT
+from ..views import events
+
+if TYPE_CHECKING:
+    from ...runtime.desk import Desk
+
+PURPOSE: Final = "Look"
+_PAUSE: Final = 0.3  # seconds between two looks
+
+Type = Annotated[str | None, typer.Option("--type", metavar="TYPE", help="Only events of this type.")]
+Since = Annotated[str, typer.Option("--since", metavar="SEQ", show_default=False, help="Only events after this one, or this head.")]
+Follow = Annotated[bool, typer.Option("-f", "--follow", help="Go on with those that come.")]
+AtMost = Annotated[int | None, typer.Option("--limit", min=1, metavar="N", help="At most so many.")]
+
+
+def run(frame: Frame, run_id: MaybeRun = None, type: Type = None, since: Since = "0", limit: AtMost = None, follow: Follow = False) -> int:
+    """Show the log: every decision and every effect, in order."""
+    number = since.partition(":")[0]
+    if not (number.isascii() and number.isdigit() and len(number) < 19):
+        raise ToolgateError("usage", f"--since {since}: the seq of an event is wanted")
+    if follow and (frame.format() == "json" or limit is not None):
+        raise ToolgateError("usage", "--follow has no end: not one JSON object, no --limit", "-o jsonl is one object a line")
+    with frame.session() as session:
+        if follow:
+            _follow(frame, session, run_id, type, int(number))
+        else:
+            found, head = session.events(run_id, type, int(number), limit)
+            output.show_list(frame, events.SCHEMA, found, head, events.to_json, events.sheet, events.wide_sheet)
+    return 0
+
+
+def _follow(frame: Frame, session: Desk, run_id: str | None, type: str | None, after: int) -> None:
+    """Until the reader goes away or the person interrupts; columns on a terminal too, a table has no end."""
+    header, as_json = True, frame.format() == "jsonl"
+    while True:
+        found = list(session.events(run_id, type, after, 1000)[0])
+        if as_json:
+            alive = all(output.json_line(events.to_json(event)) for event in found)
+        else:
+            alive = output.write_tsv(events.wide_sheet(found), header)
+        if not alive or not OUT.flush():
+            return
+        header, after = False, found[-1].seq if found else after
+        if len(found) < 1000:
+            time.sleep(_PAUSE)

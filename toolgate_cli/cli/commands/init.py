@@ -1,0 +1,26 @@
+"""`init`: a first home."""
+
+from __future__ import annotations
+
+import os
+from typing import Annotated, Final
+
+import typer
+
+from .. import output
+from ..frame import Frame
+from ..views import written
+
+PURPOSE: Final = "Know"
+
+Folder = Annotated[str | None, typer.Argument(metavar="[DIR]", help="Where; default: the home.", show_default=False)]
+
+
+def run(frame: Frame, folder: Folder = None) -> int:
+    """Write a toolgate.toml and a first workflow to start from."""
+    frame.format()
+    where = folder or frame.home or os.environ.get("TOOLGATE_HOME") or "."
+    with frame._replace(home=where).session() as session:
+        files = session.init(where)
+        output.show_list(frame, written.SCHEMA, files, None, written.to_json, written.sheet)
+    return 0

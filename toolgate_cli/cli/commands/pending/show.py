@@ -1,0 +1,27 @@
+"""`pending show`: one thing that waits, in full."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from ....core.errors import ToolgateError
+from ... import output
+from ...frame import Frame
+from ...options import Words
+from ...views import card, pending
+
+PURPOSE: Final = "Decide"
+
+
+def run(frame: Frame, words: Words = None) -> int:
+    """Show one thing that waits, with everything that a decision rests on."""
+    frame.format()
+    if len(words or ()) > 2:
+        raise ToolgateError("usage", "too many words", "toolgate pending show [RUN] [CALL]")
+    with frame.session() as session:
+        waiting, head = session.show_pending(words or [])
+        if frame.format() in ("json", "jsonl"):
+            output.show_list(frame, pending.SCHEMA, [waiting], head, pending.to_json, pending.sheet)
+        else:
+            output.show_fields(frame, card.fields(waiting))
+    return 0

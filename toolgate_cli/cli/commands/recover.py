@@ -1,0 +1,32 @@
+"""`recover`: takes over what dead processes left."""
+
+from __future__ import annotations
+
+from typing import Annotated, Final
+
+import typer
+
+from .. import exits, output
+from ..frame import Frame
+from ..options import MaybeRun
+from ..safe import fill
+from ..views import run as runs
+
+PURPOSE: Final = "Recover"
+SCHEMA: Final = "toolgate.recovered/1"
+
+OwnerDead = Annotated[str | None, typer.Option("--owner-dead", metavar="OWNER", help="An owner on another host that is known to be dead.")]
+
+
+def run(frame: Frame, run_id: MaybeRun = None, owner_dead: OwnerDead = None) -> int:
+    """Take over what dead processes left: of one run, or of all."""
+    frame.format()
+    with frame.session() as session:
+        answers = session.recover(run_id, owner_dead)
+        head = answers[-1].head if answers else None
+        output.show_list(frame, SCHEMA, answers, head, runs.answer_json, lambda found: runs.answer_sheet(list(found)))
+    for answer in answers:
+        for command in answer.next:
+            frame.note(fill("next: {}", command))
+    codes = [exits.after("recover", answer.run.run, [waiting.row for waiting in answer.pending]) for answer in answers]
+    return max(codes, default=0)

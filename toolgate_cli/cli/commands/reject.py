@@ -1,0 +1,31 @@
+"""`reject`: the person's no, to a call or to a step."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from ..deciding import Manner, choice, decide
+from ..frame import Frame
+from ..options import ExitStatus, NoInput, Reason, StepPath, Words, Yes
+
+PURPOSE: Final = "Decide"
+
+
+def run(
+    frame: Frame,
+    words: Words = None,
+    step: StepPath = None,
+    reason: Reason = None,
+    yes: Yes = False,
+    no_input: NoInput = False,
+    exit_status: ExitStatus = False,
+) -> int:
+    """Reject the call that waits: it never runs, and the run goes on with the reason.
+
+    With --step: refuse the step gate or the escalation; the run ends as failed.
+    """
+    choose = choice(frame, "reject", words, step)
+    manner = Manner(yes, no_input)
+    if step is not None:
+        return decide(frame, "reject", manner, exit_status, choose, lambda s, target: s.reject_step(target, reason=reason))
+    return decide(frame, "reject", manner, exit_status, choose, lambda s, target: s.reject(target, reason=reason))

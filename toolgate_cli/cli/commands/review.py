@@ -1,0 +1,35 @@
+"""`review`: passes a review gate with a note."""
+
+from __future__ import annotations
+
+from typing import Annotated, Final
+
+import typer
+
+from ..deciding import Manner, decide
+from ..frame import Frame
+from ..options import ExitStatus, NoInput, Reason, RunId, Yes
+
+PURPOSE: Final = "Decide"
+
+StepWord = Annotated[str | None, typer.Argument(metavar="[STEP]", help="The step; default: the one that waits.", show_default=False)]
+
+
+def run(
+    frame: Frame,
+    run_id: RunId,
+    step: StepWord = None,
+    note: Reason = None,
+    yes: Yes = False,
+    no_input: NoInput = False,
+    exit_status: ExitStatus = False,
+) -> int:
+    """Pass the review gate that the run waits for; the note is recorded."""
+    return decide(
+        frame,
+        "review",
+        Manner(yes, no_input),
+        exit_status,
+        lambda session: session.select_step(run_id, step, "review"),
+        lambda session, target: session.review(target, note=note or ""),
+    )

@@ -1,0 +1,23 @@
+"""`runs show`: one run with its outputs and context."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from ... import output
+from ...frame import Frame
+from ...options import RunId
+from ...views import run as runs
+
+PURPOSE: Final = "Look"
+
+
+def run(frame: Frame, run_id: RunId) -> int:
+    """Show a run: where it stands, its outputs, its context, and what waits."""
+    frame.format()
+    with frame.session() as session:
+        view, rows, head = session.show_run(run_id)
+        output.show_one(frame, lambda: runs.state_json(view, rows, head), lambda: runs.state_fields(view, rows))
+    if view.changed:
+        frame.note("note: the workflow's file has changed since; this run goes on with the definition it started with")
+    return 0

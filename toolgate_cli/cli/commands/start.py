@@ -1,0 +1,27 @@
+"""`start`: a new run, driven to its first wait or its end."""
+
+from __future__ import annotations
+
+from typing import Annotated, Final
+
+import typer
+
+from ..deciding import conclude
+from ..files import distinct, pairs, read_object
+from ..frame import Frame
+from ..options import ExitStatus
+
+PURPOSE: Final = "Run"
+
+Workflow = Annotated[str, typer.Argument(metavar="WORKFLOW", help="The id that a workflow file gives itself.", show_default=False)]
+Input = Annotated[list[str] | None, typer.Option("-i", "--input", metavar="KEY=VALUE", help="An input; may be given several times.")]
+Inputs = Annotated[str | None, typer.Option("--inputs", metavar="FILE", help="Inputs as one JSON object; - is stdin.")]
+
+
+def run(frame: Frame, workflow: Workflow, input: Input = None, inputs: Inputs = None, exit_status: ExitStatus = False) -> int:
+    """Start a workflow and drive it to its first wait or its end."""
+    texts, given = pairs(input or ()), read_object(inputs)
+    distinct(texts, given)
+    frame.format()
+    with frame.session() as session:
+        return conclude(frame, "start", session.start(workflow, given, texts), exit_status)

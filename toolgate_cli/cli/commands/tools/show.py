@@ -1,0 +1,24 @@
+"""`tools show`: one tool with its schema."""
+
+from __future__ import annotations
+
+from typing import Annotated, Final
+
+import typer
+
+from ... import output
+from ...frame import Frame
+from ...views import tools
+
+PURPOSE: Final = "Know"
+
+Capability = Annotated[str, typer.Argument(metavar="CAPABILITY", help="Its name, whole.", show_default=False)]
+
+
+def run(frame: Frame, capability: Capability) -> int:
+    """Show one tool: its classes, its limits, its schema."""
+    frame.format()
+    with frame.session() as session:
+        tool = session.tool(capability)
+        output.show_one(frame, lambda: tools.one_json(tool), lambda: tools.fields(tool))
+    return 0

@@ -1,0 +1,69 @@
+"""What the deciding commands have in common: which row is meant, the question, and how the answer is told."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from ..core.errors import ToolgateError
+from ..core.types import Verb
+from ..runtime.answers import Answer, Waiting
+from . import ask, exits, output
+from .frame import Frame
+from .safe import fill
+from .views import pending, run
+
+if TYPE_CHECKING:
+    from ..runtime.desk import Desk
+
+
+class Manner(NamedTuple):
+    """How a decision is to be made: without a question (`yes`), never with one (`no_input`)."""
+
+    yes: bool
+    no_input: bool
+
+
+def decide(
+    frame: Frame,
+    verb: Verb,
+    manner: Manner,
+    exit_status: bool,
+    choose: Callable[[Desk], Waiting],
+    act: Callable[[Desk, Waiting], Answer],
+) -> int:
+    """Chooses one row, asks where a person is there, and carries the decision out on exactly that row."""
+    frame.format()  # a wrong format is found out before anything happens, not after
+    asking = ask.must_ask(manner.yes, manner.no_input)
+    with frame.session() as session:
+        target = choose(session)
+        if asking:
+            ask.confirm(verb, target)
+        return conclude(frame, verb, act(session, target), exit_status)
+
+
+def choice(frame: Frame, verb: Verb, words: Sequence[str] | None, step: str | None) -> Callable[[Desk], Waiting]:
+    """The row that `[RUN] [CALL]` means, or the step of a run; one that was not named is named on stderr."""
+    given = list(words or ())
+    if len(given) > (2 if step is None else 1):
+        raise ToolgateError("usage", "too many words", f"toolgate {verb} {'[RUN] [CALL]' if step is None else 'RUN --step STEP'}")
+    if step is not None:
+        if not given:
+            raise ToolgateError("usage", "--step needs a run", f"toolgate {verb} RUN --step STEP")
+        return lambda session: session.select_step(given[0], step, verb)
+
+    def chosen(session: Desk) -> Waiting:
+        target = session.select(given, verb)
+        if not any(word.startswith("c") for word in given):
+            frame.note(fill("chosen: {} of {}: {}", target.ref, target.row.run_id, pending.title(target) or target.row.step))
+        return target
+
+    return chosen
+
+
+def conclude(frame: Frame, verb: Verb | str, answer: Answer, exit_status: bool = False) -> int:
+    """Shows the answer, says what moves the run on, and gives the exit code."""
+    output.show_one(frame, lambda: run.answer_json(answer), lambda: run.answer_fields(answer), lambda: run.answer_sheet([answer]))
+    for command in answer.next:
+        frame.note(fill("next: {}", command))
+    return exits.after(verb, answer.run.run, [waiting.row for waiting in answer.pending], exit_status)

@@ -1,0 +1,34 @@
+"""Long lines on a terminal: folded with a hanging indent, so that no line begins with foreign text and nothing is cut."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+
+from .safe import Safe
+
+_HANG = " " * 8
+_NARROWEST = 20
+
+
+def fold(text: Safe, width: int | None = None) -> tuple[Safe, ...]:
+    """The line in pieces that fit; joined without the indents they are the line again."""
+    room = max(_NARROWEST, width or shutil.get_terminal_size().columns)
+    return tuple(_pieces(text, room))
+
+
+def _pieces(text: str, room: int) -> Iterator[Safe]:
+    first, rest = _split(text, room)
+    yield Safe(first)
+    while rest:
+        piece, rest = _split(rest, room - len(_HANG))
+        yield Safe(_HANG + piece)
+
+
+def _split(text: str, cells: int) -> tuple[str, str]:
+    if text.isascii():
+        return text[:cells], text[cells:]
+    from rich.cells import chop_cells  # knows how wide a character is drawn
+
+    first = chop_cells(text, cells)[0]
+    return first, text[len(first) :]

@@ -1,0 +1,68 @@
+"""The entry point: words in, an exit code out, and no exception past it."""
+
+from __future__ import annotations
+
+import gc
+import os
+import sys
+from typing import NoReturn
+
+# A collection while modules are loaded finds nothing and costs milliseconds; a long run still gets its own.
+gc.set_threshold(200_000, 20, 20)
+
+
+def main() -> NoReturn:
+    """Runs the command line of this process and ends it."""
+    # everything is written, committed and closed then: taking the interpreter down in order would only cost time
+    os._exit(run(sys.argv[1:]))
+
+
+def run(words: list[str]) -> int:
+    """One command from its words to its exit code; everything that was answered is flushed."""
+    if words == ["--version"]:
+        return _version()
+    from . import faults, streams
+
+    streams.prepare()
+    # a lower limit from outside would make stored integers unreadable; they have at most 1,000 digits
+    if 0 < sys.get_int_max_str_digits() < 4300:
+        sys.set_int_max_str_digits(4300)
+    code = faults.told(words, lambda: _dispatch(words))
+    streams.OUT.flush()
+    if streams.OUT.failed:
+        streams.ERR.line(f"error: the answer could not be written: {streams.OUT.failed}; what was done stays done")
+        code = code or 1
+    streams.ERR.flush()
+    return code
+
+
+def _version() -> int:
+    from .. import __version__
+
+    try:
+        os.write(1, f"toolgate {__version__}\n".encode())
+    except OSError:
+        return 1
+    return 0
+
+
+def _dispatch(words: list[str]) -> int:
+    import signal
+
+    from . import catalogue, route
+    from .faults import terminate
+    from .streams import ERR, OUT
+
+    signal.signal(signal.SIGTERM, terminate)
+    if not words:
+        for text in catalogue.overview():
+            ERR.line(text)
+        return 2
+    found = route.find(words)
+    if found.module is None:
+        for text in catalogue.overview(found.name[0] if found.name else None):
+            OUT.line(text)
+        return 0
+    from .invoke import invoke
+
+    return invoke(found.name, found.module, found.arguments)

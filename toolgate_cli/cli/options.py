@@ -1,0 +1,55 @@
+"""The options and arguments of all commands: one spelling each, everywhere."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from .frame import Color, Format, Frame
+
+# ---- shared by every command ----
+Home = Annotated[str | None, typer.Option("-C", "--home", metavar="DIR", help="Folder with toolgate.toml (TOOLGATE_HOME; default: here).")]
+Db = Annotated[str | None, typer.Option("--db", metavar="FILE", help="The store (TOOLGATE_DB; default: HOME/.toolgate/toolgate.db).")]
+Actor = Annotated[str | None, typer.Option("--actor", metavar="NAME", help="Who decides (TOOLGATE_ACTOR; default: the OS user).")]
+Output = Annotated[Format | None, typer.Option("-o", "--output", help="Format of stdout (TOOLGATE_OUTPUT; default: auto).")]
+JsonOutput = Annotated[bool, typer.Option("--json", help="The same as -o json.")]
+UseColor = Annotated[Color, typer.Option("--color", show_default=False, help="Colour (NO_COLOR, FORCE_COLOR, TERM=dumb; default: auto).")]
+Quiet = Annotated[bool, typer.Option("-q", "--quiet", help="No notes and no next: lines on stderr.")]
+Verbose = Annotated[bool, typer.Option("-v", "--verbose", help="Show where an internal fault was.")]
+
+
+def frame(
+    home: Home = None,
+    db: Db = None,
+    actor: Actor = None,
+    output: Output = None,
+    json: JsonOutput = False,
+    color: UseColor = "auto",
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+) -> Frame:
+    """Its parameters are the options that every command has."""
+    return Frame(home, db, actor, output, json, color, quiet, verbose)
+
+
+# ---- what a command is about ----
+RunId = Annotated[
+    str, typer.Argument(metavar="RUN", help="A run: its id, or its first 4 (deciding: 8) characters or more.", show_default=False)
+]
+MaybeRun = Annotated[str | None, typer.Argument(metavar="[RUN]", help="Only this run.", show_default=False)]
+Words = Annotated[
+    list[str] | None,
+    typer.Argument(metavar="[RUN] [CALL]", help="A call, its ref, or a run; none: the only call that waits.", show_default=False),
+]
+StepPath = Annotated[str | None, typer.Option("--step", metavar="STEP", help="The step gate or escalation that the run waits for.")]
+
+# ---- how it is decided ----
+Reason = Annotated[str | None, typer.Option("-m", "--reason", "--note", metavar="TEXT", help="Why; it is recorded.")]
+Yes = Annotated[bool, typer.Option("-y", "--yes", help="Decide without a question.")]
+NoInput = Annotated[bool, typer.Option("--no-input", help="Never ask; where a question would be needed, fail.")]
+MayRunTwice = Annotated[bool, typer.Option("--may-run-twice", help="Start a call although an earlier start may have taken effect.")]
+ExitStatus = Annotated[bool, typer.Option("--exit-status", help="Exit 8 when a person is needed.")]
+
+# ---- what is looked at ----
+Limit = Annotated[int, typer.Option("--limit", min=1, metavar="N", help="At most so many.")]

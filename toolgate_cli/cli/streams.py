@@ -1,0 +1,75 @@
+"""The two streams, the only place that writes: no raw foreign text, no encoding error, no exception for a reader that went away."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TextIO
+
+from .safe import Safe, line
+
+
+class Stream:
+    """stdout or stderr. After a failed write everything goes to nowhere, and `failed` says why ("" for a reader that closed the pipe)."""
+
+    def __init__(self, fd: int) -> None:
+        self.fd = fd
+        self.failed: str | None = None
+
+    @property
+    def file(self) -> TextIO:
+        return sys.stdout if self.fd == 1 else sys.stderr
+
+    def line(self, text: str) -> bool:
+        """Writes one line; False once nobody reads any more."""
+        return self.raw((text if isinstance(text, Safe) else line(text)) + "\n")
+
+    def raw(self, text: str) -> bool:
+        """Writes text that its maker answers for: pure ASCII JSON, a drawn table, a prompt."""
+        if self.failed is None:
+            try:
+                self.file.write(text)
+            except OSError as error:
+                self._fail(error)
+        return self.failed is None
+
+    def flush(self) -> bool:
+        if self.failed is None:
+            try:
+                self.file.flush()
+            except OSError as error:
+                self._fail(error)
+        return self.failed is None
+
+    def terminal(self) -> bool:
+        try:
+            return os.isatty(self.fd)
+        except OSError:
+            return False
+
+    def _fail(self, error: OSError) -> None:
+        self.failed = "" if isinstance(error, BrokenPipeError) else error.strerror or "it cannot be written"
+        # what is still buffered must go somewhere, or the interpreter complains at its end
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, self.fd)
+        os.close(nowhere)
+
+
+OUT = Stream(1)
+ERR = Stream(2)
+
+
+def prepare() -> None:
+    """Makes both streams able to write any text. Descriptors 0 to 2 must exist: a file opened on a free one would be written to."""
+    for fd in (0, 1, 2):
+        try:
+            os.fstat(fd)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)
+    for stream, name in ((OUT, "stdout"), (ERR, "stderr")):
+        stream.failed = None
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(stream.fd, "w", encoding="utf-8", closefd=False))  # noqa: SIM115  # it lives as long as the process
+        reconfigure = getattr(getattr(sys, name), "reconfigure", None)
+        if reconfigure is not None:
+            reconfigure(errors="backslashreplace")

@@ -1,0 +1,50 @@
+"""Tables for people, drawn by Rich into text: no markup, no emoji names, long text folded and ids always whole."""
+
+from __future__ import annotations
+
+import io
+import shutil
+from collections.abc import Sequence
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from .streams import Stream
+from .views.shapes import Sheet
+
+_LEAST = 8  # cells of a column that may be folded
+
+
+def draw(sheet: Sheet, stream: Stream, color: bool, width: int | None = None) -> str:
+    """The sheet as wide as the terminal, or wider where its ids would not fit."""
+    rows = [tuple(row) for row in sheet.rows]
+    unicode = (stream.file.encoding or "").lower().startswith("utf")
+    table = Table(box=box.SIMPLE_HEAD if unicode else None, pad_edge=False, highlight=False, header_style="bold")
+    for column in sheet.columns:
+        table.add_column(Text(column.name), no_wrap=column.whole, overflow="fold")
+    for row in rows:
+        table.add_row(*(Text(value) for value in row))
+    console = Console(
+        file=io.StringIO(),
+        width=max(width or shutil.get_terminal_size().columns, _narrowest(sheet, rows)),
+        force_terminal=color,
+        color_system="standard" if color else None,
+        no_color=not color,
+        markup=False,
+        emoji=False,
+        highlight=False,
+        legacy_windows=False,
+    )
+    with console.capture() as drawn:
+        console.print(table, soft_wrap=False)
+    return "\n".join(text.rstrip() for text in drawn.get().rstrip("\n").split("\n")) + "\n"
+
+
+def _narrowest(sheet: Sheet, rows: Sequence[tuple[str, ...]]) -> int:
+    def needed(index: int) -> int:
+        whole = max([len(row[index]) for row in rows] + [len(sheet.columns[index].name)])
+        return whole if sheet.columns[index].whole else min(whole, _LEAST)
+
+    return sum(needed(index) for index in range(len(sheet.columns))) + 3 * len(sheet.columns)

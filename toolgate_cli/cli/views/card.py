@@ -1,0 +1,79 @@
+"""The review card: everything that a person decides on, complete; nothing in it is cut."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ...core.types import Json
+from ...runtime.answers import Waiting
+from ..safe import fill, show_json
+from .pending import arguments, title
+from .shapes import Field, Fields, field, members
+
+
+def fields(waiting: Waiting) -> Fields:
+    return tuple(_fields(waiting))
+
+
+def _fields(waiting: Waiting) -> Iterator[Field]:
+    row = waiting.row
+    yield field("ref", waiting.ref)
+    yield field("origin", row.origin)
+    yield field("run", row.run_id)
+    yield field("workflow", waiting.workflow)
+    yield field("step", row.step)
+    yield from _call(waiting)
+    for name, value in (("reason", row.reason), ("rule", row.rule), ("scope", row.approver_scope)):
+        if value is not None:
+            yield field(name, value)
+    yield field("approvals", fill("{} of {}", len(waiting.approvals), row.approvals_needed))
+    yield from (Field(fill("{}", number), fill("{}", name), "approved by") for number, name in enumerate(waiting.approvals, 1))
+    if row.separate_requester:
+        yield field("separation", "whoever asked for it cannot approve it")
+    yield from _doubt(waiting)
+    yield field("created", row.created_at)
+    if row.expires_at is not None:
+        yield field("expires", fill("{}{}", row.expires_at, ", this is past: it cannot be approved any more" if waiting.expired else ""))
+    yield from _form(waiting.form)
+
+
+def _call(waiting: Waiting) -> Iterator[Field]:
+    call, tool = waiting.call, waiting.definition or {}
+    if call is None:
+        return
+    yield field("capability", call.capability)
+    yield field("title", title(waiting))
+    if call.arguments is None:
+        yield field("arguments", "not stored: the call was refused when it came in, or it was redacted")
+    else:
+        yield from members("arguments", arguments(waiting))
+    if call.rationale is not None:
+        yield field("rationale", call.rationale)
+    if call.agent is not None:
+        yield field("agent", call.agent)
+    for name in ("safety", "effect"):
+        yield field(name, tool.get(name) or "not known: the definition is not stored")
+    yield field("requested by", call.requested_by)
+    yield field("revision", call.revision)
+    yield field("digest", waiting.row.call_digest)
+
+
+def _doubt(waiting: Waiting) -> Iterator[Field]:
+    row = waiting.row
+    if row.revision is None:
+        return
+    yield field("starts so far", row.starts)
+    if row.last is not None:
+        yield field("last", row.last)
+    if row.doubt is not None:
+        yield field(
+            "doubt", fill("an earlier start may have taken effect, its end is not known ({}): started again, this may run twice", row.doubt)
+        )
+    if waiting.still_running:
+        yield field("still running", "a process of an earlier start is still alive: nothing starts this call until it is gone")
+
+
+def _form(form: Json) -> Iterator[Field]:
+    for item in form if isinstance(form, list) else []:
+        if isinstance(item, dict):
+            yield Field(fill("{}", item.get("id", "")), show_json({name: value for name, value in item.items() if name != "id"}), "form")

@@ -1,0 +1,59 @@
+"""The log, event by event."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from typing import Final
+
+from ...core.records import Event
+from ...core.types import Json
+from ..safe import Safe, show_json
+from .shapes import EMPTY, Column, Sheet, cell, moment
+
+SCHEMA: Final = "toolgate.events/1"
+
+
+def to_json(event: Event) -> dict[str, Json]:
+    return {
+        "seq": event.seq,
+        "at": event.at,
+        "run_id": event.run_id,
+        "step": event.step_id,
+        "call_id": event.call_id,
+        "capability": event.capability,
+        "call_digest": event.call_digest,
+        "attempt": event.attempt,
+        "type": event.type,
+        "actor": event.actor,
+        "payload": _payload(event),
+        "hash": event.hash,
+    }
+
+
+def _payload(event: Event) -> Json:
+    if event.payload is None:
+        return None
+    value: Json = json.loads(event.payload)
+    return value
+
+
+_COLUMNS: Final = (Column("seq", True), Column("at", True), Column("type"), Column("call_id", True), Column("actor"), Column("payload"))
+_WIDE: Final = ("seq", "at", "run_id", "call_id", "type", "step", "capability", "attempt", "actor", "payload")
+
+
+def sheet(events: Iterable[Event]) -> Sheet:
+    """For a terminal."""
+    return Sheet(_COLUMNS, ((cell(e.seq), moment(e.at), cell(e.type), cell(e.call_id), cell(e.actor), _shown(e)) for e in events))
+
+
+def wide_sheet(events: Iterable[Event]) -> Sheet:
+    """For a program that reads columns."""
+    return Sheet(
+        tuple(Column(name) for name in _WIDE),
+        ((*map(cell, (e.seq, e.at, e.run_id, e.call_id, e.type, e.step_id, e.capability, e.attempt, e.actor)), _shown(e)) for e in events),
+    )
+
+
+def _shown(event: Event) -> Safe:
+    return EMPTY if event.payload is None else show_json(_payload(event))

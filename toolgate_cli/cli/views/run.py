@@ -1,0 +1,101 @@
+"""A run as it stands, and what a verb that moved it answers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
+
+from ...core.types import Json
+from ...runtime.answers import Answer, RunView, Waiting
+from ..safe import fill, line, show_json
+from . import pending
+from .shapes import Column, Field, Fields, Sheet, cell, field
+
+ANSWER_SCHEMA: Final = "toolgate.run/1"
+STATE_SCHEMA: Final = "toolgate.run_state/1"
+
+
+def run_json(view: RunView) -> dict[str, Json]:
+    run = view.run
+    shown: dict[str, Json] = {
+        "id": run.id,
+        "workflow": run.workflow,
+        "title": view.title,
+        "status": run.status,
+        "step": view.step,
+        "requester": run.requester,
+        "created_at": run.created_at,
+        "updated_at": run.updated_at,
+        "definition_digest": run.definition,
+        "error": _error(view.error),
+        "outputs": dict(view.outputs),
+    }
+    if view.context is not None:
+        shown["context"] = {key: {"value": value, "provenance": provenance} for key, (value, provenance) in view.context.items()}
+    return shown
+
+
+def _error(error: Mapping[str, Json] | None) -> Json:
+    return None if error is None else {name: error.get(name) for name in ("message", "step", "support_id")}
+
+
+def answer_json(answer: Answer) -> dict[str, Json]:
+    return {
+        "schema": ANSWER_SCHEMA,
+        "effect": answer.effect,
+        "run": run_json(answer.run),
+        "pending": [pending.to_json(waiting) for waiting in answer.pending],
+        "head": answer.head,
+        "next": list(answer.next),
+    }
+
+
+def answer_fields(answer: Answer) -> Fields:
+    """For a terminal."""
+    return (field("run", answer.run.run.id), field("effect", answer.effect), *_standing(answer.run, answer.pending))
+
+
+_ANSWER_COLUMNS: Final = ("run_id", "effect", "status", "pending", "workflow", "step", "error")
+
+
+def answer_sheet(answers: Sequence[Answer]) -> Sheet:
+    """For a program that reads columns."""
+    columns = tuple(Column(name, name == "run_id") for name in _ANSWER_COLUMNS)
+    return Sheet(columns, (tuple(map(cell, _answer_cells(answer))) for answer in answers))
+
+
+def _answer_cells(answer: Answer) -> tuple[object, ...]:
+    run, error = answer.run.run, answer.run.error
+    refs = ",".join(waiting.ref for waiting in answer.pending)
+    return run.id, answer.effect, run.status, refs, run.workflow, answer.run.step, error and error.get("message")
+
+
+def state_json(view: RunView, rows: Sequence[Waiting], head: str) -> dict[str, Json]:
+    return {"schema": STATE_SCHEMA, "run": run_json(view), "pending": [pending.to_json(waiting) for waiting in rows], "head": head}
+
+
+def state_fields(view: RunView, rows: Sequence[Waiting]) -> Fields:
+    run = view.run
+    return (
+        field("run", run.id),
+        *_standing(view, rows),
+        *([field("title", view.title)] if view.title else []),
+        field("requester", run.requester),
+        field("created", run.created_at),
+        field("updated", run.updated_at),
+        field("definition", run.definition),
+        *(Field(line(step), show_json(output), "outputs") for step, output in view.outputs.items()),
+        *(Field(line(key), fill("{} ({})", show_json(value), source), "context") for key, (value, source) in (view.context or {}).items()),
+    )
+
+
+def _standing(view: RunView, rows: Sequence[Waiting]) -> Iterator[Field]:
+    yield field("status", view.run.status)
+    yield field("workflow", view.run.workflow)
+    if view.step is not None:
+        yield field("step", view.step)
+    if view.error is not None:
+        yield from (
+            field(name, view.error.get(key)) for name, key in (("error", "message"), ("failed at", "step"), ("support id", "support_id"))
+        )
+    yield from (Field(line(w.ref), fill("{}: {}", w.row.origin, pending.title(w) or w.row.reason or w.row.step), "pending") for w in rows)

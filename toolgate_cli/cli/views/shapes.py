@@ -1,0 +1,62 @@
+"""The two forms that human output takes: a sheet of rows, and the fields of one thing. All text in them is safe."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple, TypeAlias
+
+from ...core.types import Json
+from ..safe import Safe, line, show_json
+
+
+class Column(NamedTuple):
+    """`whole`: an id or a number, never broken over lines."""
+
+    name: str
+    whole: bool = False
+
+
+class Sheet(NamedTuple):
+    """Rows of as many cells as there are columns; the first cell is an id, a number or a word of ours."""
+
+    columns: tuple[Column, ...]
+    rows: Iterable[tuple[Safe, ...]]
+
+
+class Field(NamedTuple):
+    """One named value; with a `group` (a word of ours) the name itself may be foreign."""
+
+    name: Safe
+    value: Safe
+    group: str = ""
+
+
+Fields: TypeAlias = tuple[Field, ...]
+
+EMPTY = Safe("")
+
+
+def cell(value: object) -> Safe:
+    """Any plain value as a cell; nothing for None."""
+    return EMPTY if value is None else line(str(value))
+
+
+def field(name: str, value: object) -> Field:
+    return Field(Safe(name), value if isinstance(value, Safe) else cell(value))
+
+
+def members(group: str, value: Json) -> Fields:
+    """The entries of an object one by one, or any other value whole."""
+    if isinstance(value, dict) and value:
+        return tuple(Field(_member_name(name), show_json(entry), group) for name, entry in value.items())
+    return (Field(Safe(group), show_json(value)),)
+
+
+def _member_name(name: str) -> Safe:
+    # a name like `to: "bob"` would read as another member; in quotes it cannot
+    return Safe(name) if name.isascii() and name.replace("-", "_").isidentifier() else show_json(name)
+
+
+def moment(at: str | None) -> Safe:
+    """A time without its milliseconds, for tables."""
+    return EMPTY if at is None else line(at[:19] + "Z" if len(at) == 24 and at.endswith("Z") else at)

@@ -1,0 +1,51 @@
+"""The tools of the home: what a call of each may do, and how."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+from ...core.config import Tool
+from ...core.types import Json
+from ..safe import show_json
+from .shapes import Column, Fields, Sheet, cell, field
+
+SCHEMA: Final = "toolgate.tools/1"
+TOOL_SCHEMA: Final = "toolgate.tool/1"
+_NAMES: Final = ("capability", "safety", "effect", "provider", "timeout", "max_attempts", "enabled", "description")
+
+
+def to_json(tool: Tool) -> dict[str, Json]:
+    return {
+        "capability": tool.capability,
+        "description": tool.description,
+        "title": tool.title,
+        "safety": tool.safety,
+        "effect": tool.effect,
+        "timeout": tool.timeout,
+        "max_attempts": tool.max_attempts,
+        "permission": tool.permission,
+        "enabled": tool.enabled,
+        "provider": tool.provider,
+        "schema_digest": tool.schema_digest,
+    }
+
+
+def one_json(tool: Tool) -> dict[str, Json]:
+    return {"schema": TOOL_SCHEMA, "tool": {**to_json(tool), "input_schema": tool.schema, "declared": tool.declared}}
+
+
+def sheet(tools: Iterable[Tool]) -> Sheet:
+    columns = tuple(Column(name, name in ("capability", "timeout", "max_attempts", "enabled")) for name in _NAMES)
+    return Sheet(columns, (tuple(cell(getattr(tool, name)) for name in _NAMES) for tool in tools))
+
+
+def brief_sheet(tools: Iterable[Tool]) -> Sheet:
+    """For a terminal: within 80 columns."""
+    names = ("capability", "safety", "effect", "description")
+    return Sheet(tuple(Column(name) for name in names), (tuple(cell(getattr(tool, name)) for name in names) for tool in tools))
+
+
+def fields(tool: Tool) -> Fields:
+    shown = to_json(tool)
+    return (*(field(name.replace("_", " "), value) for name, value in shown.items()), field("input schema", show_json(tool.schema)))

@@ -1,0 +1,107 @@
+"""Where a run stands: a stack of frames that grows with depth, never with steps, so nothing that finished runs again on resume."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple, cast
+
+from . import canonical
+from .intents import Answered, Arrived, Continued, Ended, Noted
+from .records import Turn
+from .types import Json
+
+DEPTH = 32
+
+ENTER = ""  # the step has not begun
+PLAN = "plan"  # begun; it is to be planned
+CALLS = "calls"  # a batch of calls is open
+MODEL = "model"  # a model is asked
+WAIT = "wait"  # a person is asked (a form, an escalation)
+INSIDE = "inside"  # the block above runs
+GATE = "gate"  # done; its gate waits
+PAUSED = "paused"  # the run was paused here
+
+
+class Frame(NamedTuple):
+    """One sequence that is being run. `block`: "" for the workflow's own steps; `iteration`: 0 outside a loop; `memo`: the step kind's own state;
+    `calls`: ids of the open batch; `wary`: allow counts as require_approval for the rest of the turn;
+    `came`: what has come in for the step and was not planned with yet."""
+
+    block: str
+    position: int = 0
+    iteration: int = 0
+    phase: str = ENTER
+    memo: Mapping[str, Json] = {}
+    calls: tuple[str, ...] = ()
+    wary: bool = False
+    came: Arrived = None
+
+    def next(self) -> Frame:
+        return Frame(self.block, self.position + 1, self.iteration)
+
+
+Cursor = tuple[Frame, ...]
+
+
+def load(text: str) -> Cursor:
+    frames = canonical.parse(text)
+    assert isinstance(frames, list)
+    return tuple(_frame(frame) for frame in frames)
+
+
+def _frame(frame: Json) -> Frame:
+    block, index, iteration, phase, memo, calls, wary, came = cast("list[Json]", frame)
+    assert isinstance(block, str) and isinstance(index, int) and isinstance(iteration, int)
+    assert isinstance(phase, str) and isinstance(memo, dict) and isinstance(calls, list)
+    return Frame(block, index, iteration, phase, memo, tuple(str(call) for call in calls), bool(wary), _revive(came))
+
+
+def dump(cursor: Cursor) -> str:
+    return canonical.encode([[f.block, f.position, f.iteration, f.phase, dict(f.memo), list(f.calls), f.wary, _keep(f.came)] for f in cursor])
+
+
+def _keep(came: Arrived) -> Json:
+    """What came in, as JSON. Settled calls need none: the batch itself tells them again."""
+    match came:
+        case Turn():
+            return ["turn", *came]
+        case Answered(values):
+            return ["answered", dict(values)]
+        case Noted(note):
+            return ["noted", note]
+        case Ended(iteration):
+            return ["ended", iteration]
+        case Continued():
+            return ["continued"]
+        case _:
+            return None
+
+
+def _revive(kept: Json) -> Arrived:
+    match kept:
+        case ["turn", str(run), str(path), int(number), str(commands)]:
+            return Turn(run, path, number, commands)
+        case ["answered", dict(values)]:
+            return Answered(values)
+        case ["noted", str(note)]:
+            return Noted(note)
+        case ["ended", int(iteration)]:
+            return Ended(iteration)
+        case ["continued"]:
+            return Continued()
+        case _:
+            return None
+
+
+def arrive(cursor: Cursor, came: Arrived) -> Cursor:
+    """The cursor with what has come in for the step on top."""
+    return (*cursor[:-1], cursor[-1]._replace(came=came))
+
+
+def start() -> Cursor:
+    return (Frame(""),)
+
+
+def at(index: int) -> Cursor:
+    """At the beginning of a top-level step."""
+    return (Frame("", index),)

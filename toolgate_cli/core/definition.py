@@ -1,0 +1,68 @@
+"""A pinned workflow: what a run carries on with, whatever the file says now."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import cast
+
+from . import canonical
+from .cursor import Cursor
+from .types import Json
+
+StepTable = Mapping[str, Json]
+COMMON = ("id", "type", "title", "gate")  # keys that every kind of step has
+
+
+class Definition:
+    """The bundle of a run, left raw: only the step under the cursor is ever built. `body` is canonical JSON."""
+
+    def __init__(self, body: str) -> None:
+        bundle = cast("dict[str, Json]", canonical.parse(body))
+        workflows = cast("dict[str, dict[str, Json]]", bundle["workflows"])
+        self.id = cast(str, bundle["root"])
+        self._root = workflows[self.id]
+
+    @property
+    def title(self) -> str | None:
+        return cast("str | None", self._root.get("title"))
+
+    def sequence(self, block: str) -> list[StepTable]:
+        """The steps of a block; "" names the workflow's own. KeyError for a block that is not there."""
+        if not block:
+            return cast("list[StepTable]", self._root["steps"])
+        return cast("dict[str, list[StepTable]]", self._root["blocks"])[block]
+
+    def form(self, name: str) -> list[Mapping[str, Json]]:
+        return cast("dict[str, list[Mapping[str, Json]]]", self._root["forms"])[name]
+
+    def path(self, cursor: Cursor) -> str:
+        """The step under the cursor as a path of ids; "" behind the last step."""
+        ids = []
+        for frame in cursor:
+            sequence = self.sequence(frame.block)
+            if frame.position < len(sequence):
+                ids.append(str(sequence[frame.position]["id"]))
+        return "/".join(ids)
+
+    def top(self, step: str) -> int | None:
+        """The index of a top-level step; None if there is none of that id."""
+        return next((i for i, table in enumerate(self.sequence("")) if table["id"] == step), None)
+
+    def holder(self, step: str) -> str | None:
+        """The id of the top-level step inside which a nested step runs; None if no step has that id."""
+        return next((str(table["id"]) for table in self.sequence("") if step in self._inside(table, ())), None)
+
+    def _inside(self, table: StepTable, seen: tuple[str, ...]) -> set[str]:
+        found: set[str] = set()
+        for name in self._blocks(table):
+            if name in seen:
+                continue
+            for step in self.sequence(name):
+                found |= {str(step["id"])} | self._inside(step, (*seen, name))
+        return found
+
+    def _blocks(self, table: StepTable) -> list[str]:
+        arms = table.get("arms")
+        named = [table.get("block"), *(arms.values() if isinstance(arms, dict) else ())]
+        blocks = cast("dict[str, Json]", self._root["blocks"])
+        return [name for name in named if isinstance(name, str) and name in blocks]

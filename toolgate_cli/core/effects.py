@@ -1,0 +1,70 @@
+"""The one table of repetition (I9): what happens after an attempt is decided by the declared effect class, and by nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Literal
+
+from .types import Effect
+
+Kind = Literal["success", "business", "permanent", "not_dispatched", "answered", "uncertain"]  # of results.Judged
+Next = Literal["settle", "repeat", "EXECUTION_FAILED", "OUTCOME_UNKNOWN"]
+
+# kind -> effect -> (attempts left, attempts used up). A class that is not here is treated as unsafe.
+_TABLE: Mapping[Kind, Mapping[Effect, tuple[Next, Next]]] = {
+    "success": {
+        "read_only": ("settle", "settle"),
+        "idempotent": ("settle", "settle"),
+        "unsafe": ("settle", "settle"),
+    },
+    "business": {
+        "read_only": ("settle", "settle"),
+        "idempotent": ("settle", "settle"),
+        "unsafe": ("settle", "settle"),
+    },
+    "permanent": {
+        "read_only": ("EXECUTION_FAILED", "EXECUTION_FAILED"),
+        "idempotent": ("EXECUTION_FAILED", "EXECUTION_FAILED"),
+        "unsafe": ("EXECUTION_FAILED", "EXECUTION_FAILED"),
+    },
+    "not_dispatched": {
+        "read_only": ("repeat", "EXECUTION_FAILED"),
+        "idempotent": ("repeat", "EXECUTION_FAILED"),
+        "unsafe": ("repeat", "EXECUTION_FAILED"),
+    },
+    "answered": {
+        "read_only": ("repeat", "EXECUTION_FAILED"),
+        "idempotent": ("repeat", "EXECUTION_FAILED"),
+        "unsafe": ("EXECUTION_FAILED", "EXECUTION_FAILED"),
+    },
+    "uncertain": {
+        "read_only": ("repeat", "EXECUTION_FAILED"),
+        "idempotent": ("repeat", "OUTCOME_UNKNOWN"),
+        "unsafe": ("OUTCOME_UNKNOWN", "OUTCOME_UNKNOWN"),
+    },
+}
+_STRICTNESS: tuple[Effect, ...] = ("read_only", "idempotent", "reconcilable", "unsafe")
+_LONGEST = 60.0  # seconds
+
+
+def after(judged_kind: Kind, effect: Effect, attempts_left: bool) -> Next:
+    """What follows an attempt that ended like this: the call is settled, it is started once more, or a row of that origin waits."""
+    by_effect = _TABLE[judged_kind]
+    left, used_up = by_effect.get(effect, by_effect["unsafe"])
+    return left if attempts_left else used_up
+
+
+def stricter(a: Effect, b: Effect) -> Effect:
+    """The class that permits less."""
+    return max(a, b, key=_STRICTNESS.index)
+
+
+def repeatable(effect: Effect) -> bool:
+    """Whether a call whose outcome is in doubt may be started again without a person's word."""
+    return effect in ("read_only", "idempotent")
+
+
+def backoff(attempt_number: int, jitter: float) -> float:
+    """Seconds to wait after the attempt of that number (the first is 1): 1 s, doubled each time, plus up to as much again for `jitter` in
+    [0, 1); at most 60 s in all."""
+    return min(_LONGEST, 2.0 ** min(attempt_number - 1, 6) * (1 + jitter))

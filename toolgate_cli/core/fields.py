@@ -1,0 +1,60 @@
+"""What a plug-in's `Fields` may say about a field beside its type: `Annotated[str, Names("block")]`; the load checks are made from it.
+
+A marker applies to every text in the field: to the value itself, to the items of a list, to the values of a mapping
+(`Annotated[dict[str, str], Names("block")]`), unless it says `of="keys"`. A plug-in's fields are plain types:
+`str`, `bool`, `int`, `float`, `Json`, `Literal[...]`, `tuple[T, ...]`, `Mapping[str, T]` or `dict[str, T]`, `T | None`, another annotated
+NamedTuple for a table inside the table. A field without a default is required.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple
+
+RESERVED_NAMES: tuple[str, ...] = ("end", "continue", "fail")  # what an arm of a branch may say instead of a block
+RESERVED_PREFIXES: tuple[str, ...] = ("inputs.", "tool.", "loop.", "user.", "__")  # of keys that no command, answer or assignment may write
+
+
+class Names(NamedTuple):
+    """The text is the name of something that must exist. `or_words`: the reserved words `end`, `continue`, `fail` are allowed as well."""
+
+    what: Literal["block", "form", "agent", "tool", "step"]
+    or_words: bool = False
+    of: Literal["values", "keys"] = "values"
+
+
+class Key(NamedTuple):
+    """The text is a context key that the step writes. `any_word`: "*" is allowed and means every key."""
+
+    of: Literal["values", "keys"] = "values"
+    any_word: bool = False
+
+
+class Reads(NamedTuple):
+    """The text is a context key that the step reads. `any_word`: "*" is allowed and means every key."""
+
+    any_word: bool = False
+
+
+class Duration(NamedTuple):
+    """The text is a duration ("250ms", "30s", "5m", "4h", "14d"); the plug-in gets it as `float` seconds (annotate `float`)."""
+
+
+class Path(NamedTuple):
+    """The text is the path of a file, relative to the home, that must not lead out of it."""
+
+
+class Pattern(NamedTuple):
+    """The text is a pattern of names: `*` within a segment, `**` across segments."""
+
+    of: Literal["tool"] = "tool"
+
+
+class Between(NamedTuple):
+    """The number, or the length of the text or list, is in these bounds, both ends included; None = no bound."""
+
+    least: float | None = None
+    most: float | None = None
+
+
+class Filled(NamedTuple):
+    """References `${...}` in this field are filled by `View.fill`; they are checked when the file is loaded, as in every text of a step."""

@@ -1,0 +1,84 @@
+"""Answers to a form: every one is checked before any is written, and all that is wrong is told at once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import cast
+
+from . import canonical
+from .errors import ToolgateError
+from .types import Json
+
+Item = Mapping[str, Json]
+
+
+def check(form: Json, texts: Mapping[str, str], values: Mapping[str, Json]) -> dict[str, Json]:
+    """The answers by item. `texts` are as they were typed, `values` are JSON; raises ToolgateError("invalid")."""
+    items = {str(item["id"]): item for item in cast("list[Item]", form)}
+    problems = [f"{name}: the form has no such item" for name in [*texts, *values] if name not in items]
+    answers: dict[str, Json] = {}
+    for name, item in items.items():
+        if name in texts or name in values:
+            try:
+                answers[name] = _typed(item, texts[name]) if name in texts else _checked(item, values[name])
+            except ValueError as error:
+                problems.append(f"{name}: {error}")
+        elif item.get("required"):
+            problems.append(f"{name}: an answer is required")
+    if problems:
+        raise ToolgateError("invalid", "; ".join(problems), "items: " + ", ".join(f"{name} ({item['type']})" for name, item in items.items()))
+    return answers
+
+
+def _typed(item: Item, text: str) -> Json:
+    """A typed answer as the item's type."""
+    match item["type"]:
+        case "BOOLEAN":
+            words: dict[str, Json] = {"true": True, "yes": True, "false": False, "no": False}
+            if text.lower() not in words:
+                raise ValueError("yes or no")
+            return words[text.lower()]
+        case "NUMBER":
+            try:
+                return _checked(item, canonical.parse(text))
+            except ToolgateError:
+                raise ValueError("a number") from None
+        case "MULTI_CHOICE":
+            return _checked(item, [part.strip() for part in text.split(",") if part.strip()])
+        case _:
+            return _checked(item, text)
+
+
+def _checked(item: Item, value: Json) -> Json:
+    options = cast("list[Json]", item.get("options") or [])
+    match item["type"]:
+        case "BOOLEAN":
+            if not isinstance(value, bool):
+                raise ValueError("yes or no")
+        case "NUMBER":
+            if isinstance(value, bool) or not isinstance(value, (int, float)):
+                raise ValueError("a number")
+        case "SINGLE_CHOICE":
+            if value not in options:
+                raise ValueError("one of " + ", ".join(str(option) for option in options))
+        case "MULTI_CHOICE":
+            if not isinstance(value, list) or any(part not in options for part in value) or (item.get("required") and not value):
+                raise ValueError("some of " + ", ".join(str(option) for option in options))
+        case "DATE":
+            _date(value)
+        case _:
+            if not isinstance(value, str) or (item.get("required") and not value.strip()):
+                raise ValueError("a text")
+            if item["type"] == "TEXT" and "\n" in value:
+                raise ValueError("a text of one line")
+    return value
+
+
+def _date(value: Json) -> None:
+    from datetime import date
+
+    try:
+        if not isinstance(value, str) or date.fromisoformat(value).isoformat() != value:
+            raise ValueError
+    except ValueError:
+        raise ValueError("a date as 2026-01-31") from None

@@ -1,0 +1,78 @@
+"""What the policy says of a call: deny beats require_approval beats allow, and a rule that cannot be evaluated never allows (I4, I5)."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from .conditions import holds
+from .config import Policy, Rule
+from .patterns import matches, matches_name
+from .types import Decision, Effect, Json, Safety
+
+
+class Facts(NamedTuple):
+    """What rules may ask about one call. `arguments`: after the schema's own defaults; `agent`: None where a step asks for the call itself."""
+
+    capability: str
+    arguments: dict[str, Json]
+    workflow: str
+    agent: str | None
+    safety: Safety
+    effect: Effect
+    principal: str
+
+
+class Ruling(NamedTuple):
+    """The decision; `rule` gives scope, quorum and expiry (None: the default of the policy), `reason` is for a person."""
+
+    decision: Decision
+    rule: Rule | None
+    reason: str
+
+
+_STRICTEST_FIRST: tuple[Decision, ...] = ("deny", "require_approval", "allow")
+
+
+def judge(policy: Policy, facts: Facts) -> Ruling:
+    """The strictest decision among the rules that match; within it the first rule in file order. No rule: `policy.default`."""
+    matching = [rule for rule in policy.rules if _matches(rule, facts)]
+    for decision in _STRICTEST_FIRST:
+        for rule in matching:
+            if rule.decision == decision:
+                return Ruling(decision, rule, reason(rule))
+    return Ruling(policy.default, None, f"no policy rule matches, and policy.default is {policy.default}")
+
+
+def denied(policy: Policy, facts: Facts) -> Rule | None:
+    """The first deny rule that matches: all that is asked again after a person has approved."""
+    return next((rule for rule in policy.rules if rule.decision == "deny" and _matches(rule, facts)), None)
+
+
+def reason(rule: Rule) -> str:
+    """Why the rule decides as it does, for a person."""
+    return rule.reason or f"policy rule {rule.name}"
+
+
+def _matches(rule: Rule, facts: Facts) -> bool:
+    return (
+        (rule.capability is None or matches(rule.capability, facts.capability))
+        and (rule.workflow is None or matches_name(rule.workflow, facts.workflow))
+        and (rule.agent is None or facts.agent is not None and matches_name(rule.agent, facts.agent))
+        and (rule.safety is None or rule.safety == facts.safety)
+        and (rule.effect is None or rule.effect == facts.effect)
+        and (rule.principal is None or matches_name(rule.principal, facts.principal))
+        and _conditions_hold(rule, facts)
+    )
+
+
+def _conditions_hold(rule: Rule, facts: Facts) -> bool:
+    """All of them; one that is plainly false settles it, whatever happens to the others."""
+    against = rule.decision != "allow"
+    for condition in rule.when:
+        try:
+            held = holds(condition, facts.arguments, against)
+        except Exception:  # noqa: BLE001 - whatever went wrong: the rule cannot be evaluated, so it does not allow and it does restrict
+            held = against
+        if not held:
+            return False
+    return True

@@ -1,0 +1,165 @@
+"""What the gate makes of a call: run it, or park it, or fetch what is missing first. Pure, and the same for every pass (I3, I4, I5).
+
+The stages are those of the design in their fixed order: resolve, authorise, validate, policy, limits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Literal, NamedTuple, TypeAlias, Union
+
+from . import authorise, canonical, patterns, policy
+from .config import Rule, Tool
+from .digests import call_digest, sha256
+from .errors import ToolgateError
+from .records import Call, Row
+from .types import Cleared, Json, Origin, Phase
+from .world import Needs, Problem, Ready, World
+
+
+class Question(NamedTuple):
+    """A call and how it comes to the gate. `was`: the row that a person decided (None on the first pass); `wary`: allow counts as require_approval."""
+
+    call: Call
+    workflow: str
+    started: int  # starts of the run so far
+    was: Row | None = None
+    verb: Literal["ask", "approve", "retry"] = "ask"
+    wary: bool = False
+
+
+class Start(NamedTuple):
+    """It may run, with these bound arguments, under this definition. `seen`: digest to remember as validated, if it was validated now."""
+
+    tool: Tool
+    ready: Ready
+    bound: object
+    call_digest: str
+    cleared: Cleared
+    rule: str | None
+    seen: str | None
+
+
+class Park(NamedTuple):
+    """It waits for a person. `event` is the type that says why; `superseded`: a decision was made for something else than this."""
+
+    origin: Origin
+    event: Literal["TOOL_INVOCATION_APPROVAL_PENDING", "TOOL_INVOCATION_DENIED", "TOOL_INVOCATION_FAILED"]
+    reason: str
+    call_digest: str
+    definition: Ready | None
+    cleared: Cleared = "none"
+    phase: Phase | None = None
+    code: str | None = None
+    rule: Rule | None = None
+    superseded: bool = False
+    seen: str | None = None
+
+
+Verdict: TypeAlias = Union[Start, Park, Needs]
+
+
+def evaluate(question: Question, world: World, accepted: Callable[[str], bool]) -> Verdict:
+    """`accepted(digest)`: whether these arguments were found valid under this schema before."""
+    call = question.call
+    tool = world.config.tools.get(call.capability)
+    if call.arguments is None:
+        return _failed(question, None, "RECEIVE", "not_received", "the arguments were refused and are not stored")
+    if tool is None:
+        return _failed(question, None, "RESOLVE", "unknown_tool", f"no tool {call.capability} in toolgate.toml")
+    seen = sha256(f"{tool.schema_digest}:{call.arguments_digest}")
+    missing = _missing(tool, world, valid=accepted(seen))
+    if missing is not None:
+        return missing
+    ready = world.ready[tool.capability]
+    unresolved = _unresolved(question, tool, ready, world)
+    if unresolved is not None:
+        return _failed(question, ready, "RESOLVE", *unresolved)
+    refusal = authorise.may_call(tool, call.requested_by, world.config.permissions)
+    if refusal is not None:
+        return _denied(question, ready, "auth_denied", refusal)
+    arguments = canonical.parse(call.arguments)
+    problems = () if accepted(seen) or tool.schema is True else world.checks[tool.schema_digest](arguments)
+    if problems:
+        return _failed(question, ready, "VALIDATE", problems[0].code, _tell(problems))
+    if not isinstance(arguments, dict):
+        return _failed(question, ready, "VALIDATE", "INVALID_TYPE", "INVALID_TYPE at ''")
+    try:
+        bound = ready.bind(arguments)
+    except ToolgateError as error:
+        return _failed(question, ready, "VALIDATE", "unbindable", error.message)
+    return _ruled(question, tool, ready, bound, arguments, seen, world)
+
+
+def _missing(tool: Tool, world: World, *, valid: bool) -> Needs | None:
+    tools = () if tool.capability in world.ready else (tool.capability,)
+    loaded = valid or tool.schema is True or tool.schema_digest in world.checks
+    return Needs(tools, () if loaded else (tool.capability,)) if tools or not loaded else None
+
+
+def _unresolved(question: Question, tool: Tool, ready: Ready, world: World) -> tuple[str, str] | None:
+    if not tool.enabled:
+        return "disabled", f"the tool {tool.capability} is disabled"
+    name = question.call.agent
+    if name is not None:
+        agent = world.config.agents.get(name)
+        if agent is None or not any(patterns.matches(pattern, tool.capability) for pattern in agent.tools):
+            return "agent_scope", f"the agent {name} may not call {tool.capability}"
+    if ready.error is not None:
+        return "unavailable", ready.error
+    return None
+
+
+def _ruled(q: Question, tool: Tool, ready: Ready, bound: object, arguments: dict[str, Json], seen: str, world: World) -> Verdict:
+    """Policy and limits, for a call that is valid."""
+    facts = policy.Facts(tool.capability, arguments, q.workflow, q.call.agent, tool.safety, tool.effect, q.call.requested_by)
+    rule = policy.denied(world.config.policy, facts)
+    digest = call_digest(tool.capability, q.call.arguments or "", ready.digest)
+    ruling = policy.judge(world.config.policy, facts)
+    if rule is not None or ruling.decision == "deny":
+        denied = policy.reason(rule) if rule is not None else ruling.reason
+        return Park("POLICY_DENIED", "TOOL_INVOCATION_DENIED", denied, digest, ready, rule=rule, code="policy_denied", seen=seen)
+    changed = q.was is not None and q.was.call_digest != digest
+    cleared = _clearance(q, ruling.decision, changed)
+    if cleared is None:
+        asks = ruling.decision == "require_approval"
+        reason = ruling.reason if asks else "an earlier call of this turn was refused" if q.wary else "the tool changed after it was parked"
+        return Park(
+            "APPROVAL_REQUIRED", "TOOL_INVOCATION_APPROVAL_PENDING", reason, digest, ready, "policy",
+            rule=ruling.rule if asks else None, superseded=changed and q.verb != "ask", seen=seen,
+        )  # fmt: skip
+    if q.started >= world.config.limits.calls_per_run:
+        limit = world.config.limits.calls_per_run
+        return _denied(q, ready, "limit_exceeded", f"the run has made its {limit} calls (limits.calls_per_run)", cleared)
+    return Start(tool, ready, bound, digest, cleared, ruling.rule.name if ruling.rule else None, seen)
+
+
+def _clearance(q: Question, decision: str, changed: bool) -> Cleared | None:
+    """What lets the call run: a person's decision on exactly this, or the policy; None: a person is to be asked.
+
+    A row that never passed the policy is never cleared by a retry alone.
+    """
+    if q.was is not None and not changed:
+        if q.verb == "approve":
+            return "approval"
+        if q.verb == "retry" and q.was.cleared in ("policy", "approval"):
+            return q.was.cleared
+    if q.verb == "approve":
+        return None  # what waits for approval and changed is asked again, whatever the policy says now
+    return "policy" if decision == "allow" and not q.wary else None
+
+
+def _digest(question: Question, ready: Ready | None) -> str:
+    return call_digest(question.call.capability, question.call.arguments or question.call.arguments_digest, ready.digest if ready else "")
+
+
+def _failed(question: Question, ready: Ready | None, phase: Phase, code: str, reason: str) -> Park:
+    return Park("EXECUTION_FAILED", "TOOL_INVOCATION_FAILED", reason, _digest(question, ready), ready, phase=phase, code=code)
+
+
+def _denied(question: Question, ready: Ready, code: str, reason: str, cleared: Cleared = "none") -> Park:
+    return Park("EXECUTION_FAILED", "TOOL_INVOCATION_DENIED", reason, _digest(question, ready), ready, cleared, code=code)
+
+
+def _tell(problems: tuple[Problem, ...]) -> str:
+    return "arguments do not validate: " + ", ".join(f"{problem.code} at {problem.pointer or '(root)'}" for problem in problems)

@@ -1,0 +1,172 @@
+"""One started process with its pipes: never the operator's stdin, read in chunks, and no pipe that a grandchild holds can block it."""
+
+from __future__ import annotations
+
+import os
+import selectors
+import subprocess
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from typing import Literal, NamedTuple
+
+from . import kernel
+from .capture import Head, Tail
+
+CHUNK = 65536
+STDERR_BYTES = 65536
+
+
+class Command(NamedTuple):
+    """`argv[0]` is an absolute path; `env` is the whole environment; `stdin` None means /dev/null."""
+
+    call_id: str
+    argv: tuple[str, ...]
+    cwd: str
+    env: Mapping[str, str]
+    stdin: bytes | None
+
+
+class End(NamedTuple):
+    """How the process ended: its exit code, or the number of a signal; lost: somebody else took its end."""
+
+    how: Literal["exited", "signalled", "lost"]
+    number: int = 0
+
+
+class Child:
+    """Raises OSError, ValueError or subprocess.SubprocessError where nothing was started: what can fail is done before the start."""
+
+    def __init__(self, command: Command, inherited: tuple[int, ...], output_bytes: int) -> None:
+        self.stdout = Head(output_bytes)
+        self.stderr = Tail(STDERR_BYTES)
+        self.end: End | None = None
+        self.closed = False
+        self._tick = 0.02
+        self._stdin = memoryview(command.stdin or b"")
+        self._selector = selectors.DefaultSelector()
+        self._acts: dict[int, Callable[[int], None]] = {}
+        self._outputs: set[int] = set()
+        theirs: list[int] = []
+        try:
+            theirs.append(self._input(command.stdin))
+            theirs.append(self._output(self.stdout.feed))
+            theirs.append(self._output(self.stderr.feed))
+            self._process = _start(command, theirs, inherited)
+        except BaseException:
+            for fd in theirs:
+                os.close(fd)
+            theirs.clear()
+            self.close()
+            raise
+        self.pid = self._process.pid
+        for fd in theirs[1:]:
+            os.close(fd)
+        self._spare = theirs[0]  # while we hold the reading end no write of ours can end in SIGPIPE
+        self._notice_end()
+
+    _spare = -1
+
+    def _input(self, data: bytes | None) -> int:
+        if data is None:
+            return os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC)
+        reading, writing = os.pipe()
+        self._add(writing, selectors.EVENT_WRITE, self._write)
+        return reading
+
+    def _output(self, keep: Callable[[bytes], None]) -> int:
+        def read(fd: int) -> None:
+            try:
+                data = os.read(fd, CHUNK)
+            except BlockingIOError:
+                return
+            if data:
+                keep(data)
+            else:
+                self._shut(fd)
+
+        reading, writing = os.pipe()
+        self._outputs.add(reading)
+        self._add(reading, selectors.EVENT_READ, read)
+        return writing
+
+    def _notice_end(self) -> None:
+        try:
+            handle = os.pidfd_open(self.pid)
+            self._add(handle, selectors.EVENT_READ, self._shut)
+        except OSError:
+            return  # a kernel without pidfds: the ticks notice it
+        self._tick = 0.1
+
+    def _add(self, fd: int, event: int, act: Callable[[int], None]) -> None:
+        self._acts[fd] = act
+        os.set_blocking(fd, False)
+        self._selector.register(fd, event)
+
+    def _shut(self, fd: int) -> None:
+        with suppress(KeyError):
+            self._selector.unregister(fd)
+        del self._acts[fd]
+        self._outputs.discard(fd)
+        os.close(fd)
+
+    @property
+    def silent(self) -> bool:
+        """Nobody can write to us any more."""
+        return not self._outputs
+
+    def _write(self, fd: int) -> None:
+        try:
+            while self._stdin:
+                self._stdin = self._stdin[os.write(fd, self._stdin) :]
+        except BlockingIOError:
+            return
+        self._shut(fd)
+
+    def pump(self, seconds: float) -> bool:
+        """Moves what can be moved, waiting at most so long for something; whether anything moved."""
+        events = self._selector.select(max(0.0, min(seconds, self._tick)))
+        for key, _ in events:
+            if act := self._acts.get(key.fd):
+                act(key.fd)
+        return bool(events)
+
+    def ended(self) -> bool:
+        """Whether the process itself has come to its end (its descendants may live)."""
+        if self.end is not None:
+            return True
+        try:
+            found = os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOHANG)
+        except ChildProcessError:
+            self.end, self._process.returncode = End("lost"), 0
+            return True
+        if found is None:
+            return False
+        exited = found.si_code == os.CLD_EXITED
+        self.end = End("exited" if exited else "signalled", found.si_status)
+        self._process.returncode = found.si_status if exited else -found.si_status
+        return True
+
+    def close(self) -> None:
+        """Idempotent; what has not been read is lost."""
+        self.closed = True
+        for fd in tuple(self._acts):
+            self._shut(fd)
+        self._selector.close()
+        if self._spare >= 0:
+            os.close(self._spare)
+            self._spare = -1
+
+
+def _start(command: Command, streams: list[int], inherited: tuple[int, ...]) -> subprocess.Popen[bytes]:
+    stdin, stdout, stderr = streams
+    return subprocess.Popen(
+        [os.fsencode(command.argv[0]), *(item.encode("utf-8", "surrogateescape") for item in command.argv[1:])],
+        cwd=command.cwd,
+        env={os.fsencode(name): value.encode("utf-8", "surrogateescape") for name, value in command.env.items()},
+        stdin=stdin,
+        stdout=stdout,
+        stderr=stderr,
+        start_new_session=True,
+        pass_fds=inherited,
+        preexec_fn=kernel.tie_to_parent(),  # it takes no lock and loads nothing, and tools are started from the main thread
+    )

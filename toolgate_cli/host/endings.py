@@ -1,0 +1,70 @@
+"""How a started process came to its end, and the result that a provider makes of it; a signal or a timeout is never an answer (I8)."""
+
+from __future__ import annotations
+
+from codecs import getincrementaldecoder
+from typing import Literal, NamedTuple
+
+from ..core.results import ToolResult
+
+MESSAGE_BYTES = 2048
+
+
+class Ended(NamedTuple):
+    """`number`: exit code or signal. `stderr`: the end of it. `fault`: why nothing was started.
+
+    lost: the process is gone and nobody knows how.
+    """
+
+    how: Literal["exited", "signalled", "lost", "timed_out", "cancelled", "not_started"]
+    number: int = 0
+    stdout: bytes = b""
+    size: int = 0
+    digest: str = ""
+    stderr: bytes = b""
+    survivors: tuple[str, ...] = ()
+    left_behind: str | None = None
+    fault: str = ""
+
+    @property
+    def truncated(self) -> bool:
+        return self.size > len(self.stdout)
+
+
+def result(ended: Ended, timeout: float) -> ToolResult:
+    if ended.how == "not_started":
+        return ToolResult("not_dispatched", message=f"could not be started: {ended.fault}")
+    words = last_words(ended.stderr)
+    exited = ended.how == "exited"
+    message = words or f"exit code {ended.number}"
+    if not exited:
+        what = {"signalled": f"ended by signal {ended.number}", "timed_out": f"timed out after {timeout:g}s", "cancelled": "cancelled"}
+        message = what.get(ended.how, "its end was not seen")
+    return ToolResult(
+        "answered" if exited else "uncertain",
+        ok=exited and ended.number == 0,
+        code=ended.number if exited else None,
+        output=_decode(ended.stdout, cut=ended.truncated),
+        size=ended.size,
+        digest=ended.digest,
+        truncated=ended.truncated,
+        message="" if exited and ended.number == 0 else message,
+        survivors=ended.survivors,
+        left_behind=ended.left_behind,
+    )
+
+
+def last_words(stderr: bytes) -> str:
+    """The last whole lines, at most 2 KiB of them."""
+    text = stderr.decode("utf-8", "backslashreplace").strip()
+    raw = text.encode()
+    if len(raw) <= MESSAGE_BYTES:
+        return text
+    text = raw[-MESSAGE_BYTES:].decode("utf-8", "ignore")
+    _, newline, rest = text.partition("\n")
+    return rest if newline and rest else text
+
+
+def _decode(data: bytes, cut: bool) -> str:
+    """Of a character that the cut went through nothing stays."""
+    return getincrementaldecoder("utf-8")("backslashreplace").decode(data, not cut)

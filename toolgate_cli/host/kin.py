@@ -1,0 +1,104 @@
+"""Which processes belong to the call that runs now, and their end: what is not of the call is neither killed nor reaped (I8)."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from contextlib import suppress
+
+from . import kernel, tree
+from .tree import Process
+
+
+class Kin:
+    """Made before the start. With `adopted` (orphans come to us) nothing of the tool can leave our descent.
+
+    A child of ours is of the call if it was not there before and is not older than the tool's own process.
+    """
+
+    def __init__(self, call_id: str, adopted: bool) -> None:
+        self._call = call_id
+        self._me = os.getpid()
+        self._main = Process(0, 0, 0, "X", "")
+        self._others: frozenset[int] = frozenset()
+        self._only_ours = adopted and not _any_child()
+        if not self._only_ours:
+            self._others = frozenset(p.pid for p in tree.everything().values() if p.parent == self._me)
+
+    def began(self, pid: int) -> None:
+        """The tool's own process was started; it is reaped by who started it."""
+        self._main = tree.look(pid) or self._main
+
+    def none_left(self) -> bool:
+        """Whether the whole tree is gone; cheap where we have no other children. Only after the tool's own process was reaped."""
+        if not self._only_ours:
+            return not self.living()
+        while True:
+            try:
+                ended = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+            except ChildProcessError:
+                return True
+            if ended is None:
+                return False
+            _reap(ended.si_pid)
+
+    def living(self) -> list[Process]:
+        """All of the call that still run, by descent and by environment; the dead among our own children are reaped."""
+        seen = tree.everything()
+        ours = {process.pid for process in seen.values() if process.parent == self._me and self._is_ours(process)}
+        members = tree.family(seen, ours | tree.marked(seen, self._call)) & seen.keys()
+        for pid in ours:
+            if seen[pid].dead:
+                self._reap(pid)
+        return [seen[pid] for pid in members if not seen[pid].dead]
+
+    def kill(self, seconds: float) -> tuple[str, ...]:
+        """Names what is left after that time."""
+        until = kernel.now() + seconds
+        while True:
+            self._strike(until)
+            left = self.living()
+            if not left or kernel.now() >= until:
+                return tree.names(left)
+            for process in left:
+                tree.kill(process)
+
+    def _strike(self, until: float) -> None:
+        """Kills our children until there are none: each that dies makes its own children ours, so the tree comes down from the root,
+        and a process that forks and exits faster than all of /proc can be read is still caught."""
+        for _ in range(200):
+            found = [pid for pid in tree.own_children() if not self._others or self._is_ours(tree.look(pid))]
+            for pid in found:
+                _kill(pid)
+            for pid in found:
+                self._reap(pid)
+            if not found or kernel.now() >= until:
+                return
+            time.sleep(0.0002)
+
+    def _reap(self, child: int) -> None:
+        if child != self._main.pid:
+            _reap(child)
+
+    def _is_ours(self, child: Process | None) -> bool:
+        return child is not None and self._main.pid > 0 and child.pid not in self._others and child.start >= self._main.start
+
+
+def _any_child() -> bool:
+    try:
+        os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+    except ChildProcessError:
+        return False
+    return True
+
+
+def _kill(child: int) -> None:
+    """A child of ours that is not reaped keeps its number: nothing else can be hit."""
+    with suppress(OSError):
+        os.kill(child, signal.SIGKILL)
+
+
+def _reap(child: int) -> None:
+    with suppress(ChildProcessError):
+        os.waitpid(child, os.WNOHANG)

@@ -1,0 +1,77 @@
+"""What of the file system belongs to a tool's definition: the executable, resolved once, and the content of its files (I3)."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import stat
+from typing import NamedTuple
+
+from ..core.errors import ToolgateError
+
+
+class Executable(NamedTuple):
+    """`path` is what is started, `real` where its links lead; `looked_at` are the places that were asked before it, in order."""
+
+    path: str
+    real: str
+    looked_at: tuple[str, ...]
+
+
+def find_executable(word: str, folder: str, path: str) -> Executable:
+    """An absolute word stays; one with a slash is relative to `folder`; a bare name is looked up in `path` and nowhere else.
+
+    Links are not followed in what is started: a program may look at the name that it was called by.
+    Raises ToolgateError("invalid").
+    """
+    if "\0" in word or not word:
+        raise ToolgateError("invalid", "argv[0] names no program")
+    if "/" in word:
+        candidates = [os.path.normpath(os.path.join(folder, word))]
+    else:
+        # a relative entry would mean a folder that the caller of toolgate happens to stand in
+        candidates = [os.path.join(entry, word) for entry in path.split(":") if entry.startswith("/")]
+    for place, candidate in enumerate(candidates):
+        if _runs(candidate):
+            return Executable(candidate, os.path.realpath(candidate), tuple(candidates[: place + 1]))
+    there = [candidate for candidate in candidates if os.path.lexists(candidate)]
+    if there:
+        raise ToolgateError("invalid", f"{there[0]} is not an executable file", "chmod +x it, or name its interpreter first")
+    where = candidates[0] if "/" in word else f"{word} in {path}"
+    raise ToolgateError("invalid", f"there is no executable {where}", "name it by its absolute path, or put its folder into gate.path")
+
+
+def _runs(path: str) -> bool:
+    try:
+        return stat.S_ISREG(os.stat(path).st_mode) and os.access(path, os.X_OK)
+    except (OSError, ValueError):
+        return False
+
+
+def inside(home: str, path: str) -> str | None:
+    """The path relative to the home if it lies in it, by its name or by where its links lead; else None."""
+    for root, place in ((os.path.abspath(home), os.path.normpath(path)), (os.path.realpath(home), os.path.realpath(path))):
+        if place.startswith(root.rstrip("/") + "/"):
+            return os.path.relpath(place, root)
+    return None
+
+
+def escapes(home: str, path: str) -> bool:
+    """Whether the path, links followed, lies outside the home."""
+    return not os.path.realpath(path).startswith(os.path.realpath(home).rstrip("/") + "/")
+
+
+def is_file(path: str) -> bool:
+    return os.path.isfile(path) if "\0" not in path else False
+
+
+def sha256_of(path: str) -> str:
+    """Hex. Raises ToolgateError("invalid") for what is not a regular file that can be read."""
+    try:
+        # not blocking: where a pipe stands in the file's place nobody may ever write
+        with open(os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK), "rb") as file:
+            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                raise ToolgateError("invalid", f"{path} is not a regular file")
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise ToolgateError("invalid", f"{path} cannot be read: {(error.strerror or str(error)).lower()}") from None

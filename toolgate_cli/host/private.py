@@ -1,0 +1,42 @@
+"""Folders and files that nobody but their user can read: what is made here is 0700 and 0600 from its first moment, whatever the umask."""
+
+from __future__ import annotations
+
+import os
+
+
+def private_folder(path: str) -> None:
+    """Makes a folder and every missing parent, 0700 each; what exists already is left as it is. Raises OSError."""
+    missing: list[str] = []
+    at = os.path.abspath(path)
+    while not os.path.isdir(at):
+        missing.append(at)
+        parent = os.path.dirname(at)
+        if parent == at:
+            break
+        at = parent
+    for folder in reversed(missing):
+        try:
+            os.mkdir(folder, 0o700)
+        except FileExistsError:
+            if not os.path.isdir(folder):
+                raise
+
+
+def new_private_file(path: str) -> bool:
+    """Makes an empty 0600 file; False if there is something already, a symbolic link included. Raises OSError."""
+    try:
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
+    except FileExistsError:
+        return False
+    return True
+
+
+def tighten(path: str) -> None:
+    """Takes the rights of group and others away from a file of ours; an absent one, or somebody else's, is left alone. Raises OSError."""
+    try:
+        found = os.stat(path)
+    except FileNotFoundError:
+        return
+    if found.st_mode & 0o077 and found.st_uid == os.geteuid():
+        os.chmod(path, found.st_mode & 0o700)

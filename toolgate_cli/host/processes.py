@@ -1,0 +1,61 @@
+"""What recovery kills of a dead owner's call, whether we run inside a call, and the fence that a tool inherits (I8)."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import NamedTuple
+
+from . import tree
+
+KILL = 2.0  # seconds
+
+
+class HostProcesses:
+    """`ports.Processes`."""
+
+    def kill_call(self, call_id: str) -> tuple[str, ...]:
+        from . import kernel
+
+        def living() -> list[tree.Process]:
+            seen = tree.everything()
+            members = tree.family(seen, tree.marked(seen, call_id)) & seen.keys()
+            members -= {os.getpid(), *tree.ancestors()}
+            return [seen[pid] for pid in members if not seen[pid].dead]
+
+        return tree.sweep(living, kernel.now, kernel.now() + KILL)
+
+    def ancestors(self) -> tuple[int, ...]:
+        return tree.ancestors()
+
+    def inside_call(self) -> str | None:
+        if call := os.environ.get("TOOLGATE_CALL"):
+            return call
+        return next((call for pid in tree.ancestors() if (call := tree.call_of(pid))), None)
+
+
+class Fence(NamedTuple):
+    """A lock that a tool inherits: while a descendant that escaped every kill lives, it is held."""
+
+    name: str
+    fd: int
+
+
+_take: Callable[[], tuple[str, int]] | None = None
+_release: Callable[[str, int], bool] | None = None
+
+
+def use_fence(take: Callable[[], tuple[str, int]] | None, release: Callable[[str, int], bool] | None) -> None:
+    """Set once by the wiring. `take` gives a lock's name and descriptor; `release` closes ours and says whether somebody still holds it."""
+    global _take, _release
+    _take, _release = take, release
+
+
+def take_fence() -> Fence | None:
+    """OSError where there should be one and cannot be."""
+    return Fence(*_take()) if _take else None
+
+
+def release_fence(fence: Fence | None) -> bool:
+    """Whether it is still held by somebody."""
+    return bool(fence and _release and _release(fence.name, fence.fd))

@@ -1,0 +1,145 @@
+"""Runs one tool process to its end: the timeout is hard, and nothing of the tool's tree is left behind unnamed (I8, I10)."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Literal
+
+from . import kernel, processes
+from .child import Child, Command, End
+from .crash import point
+from .endings import Ended
+from .kin import Kin
+
+GRACE = 0.5  # between SIGTERM and SIGKILL
+LINGER = 1.0  # what the tool left running may still write, after the tool itself has ended
+SWEEP = 1.2  # with GRACE and what is around it, under the 2 s after a timeout in which everything is gone or named
+ASK = 0.1  # seconds between two questions to `stop`
+
+Why = Literal["exited", "timed_out", "cancelled"]
+
+
+def run(command: Command, timeout: float, output_bytes: int, stop: Callable[[], bool]) -> Ended:
+    """An exception that a signal handler raises goes on once the tree is killed. From the main thread only: see kernel.tie_to_parent."""
+    if threading.current_thread() is not threading.main_thread():
+        raise RuntimeError("a tool is started from the main thread")
+    deadline = kernel.now() + timeout
+    kernel.keep_exit_codes()
+    point("spawn:before")
+    try:
+        fence = processes.take_fence()
+    except OSError as error:
+        return Ended("not_started", fault=f"no lock for its descendants: {error}")
+    held = False
+    try:
+        with kernel.adopting() as adopted:
+            ended = _run(command, deadline, output_bytes, stop, Kin(command.call_id, adopted), (fence.fd,) if fence else ())
+    finally:
+        held = processes.release_fence(fence)
+    point("outcome:seen")
+    return ended._replace(left_behind=fence.name) if fence and held else ended
+
+
+def _run(command: Command, deadline: float, output_bytes: int, stop: Callable[[], bool], kin: Kin, inherited: tuple[int, ...]) -> Ended:
+    child: Child | None = None
+    try:
+        with kernel.signals_held():
+            try:
+                child = Child(command, inherited, output_bytes)
+            except (OSError, ValueError, subprocess.SubprocessError) as error:
+                return Ended("not_started", fault=_fault(error))
+            kin.began(child.pid)
+        point("spawn:after")
+        why = _wait(child, deadline, stop)
+        with kernel.signals_held():
+            return _finish(child, kin, why, deadline)
+    except BaseException:
+        if child is not None and not child.closed:
+            with kernel.signals_held():
+                _finish(child, kin, "cancelled", kernel.now())
+        raise
+
+
+def _fault(error: Exception) -> str:
+    if isinstance(error, OSError) and error.strerror:
+        return f"{error.strerror.lower()}: {error.filename!r}" if error.filename else error.strerror.lower()
+    return str(error)
+
+
+def _wait(child: Child, deadline: float, stop: Callable[[], bool]) -> Why:
+    ask = kernel.now() + ASK
+    while not child.ended():
+        now = kernel.now()
+        if now >= deadline:
+            return "timed_out"
+        if now >= ask:
+            if stop():
+                return "cancelled"
+            ask = kernel.now() + ASK
+        child.pump(min(deadline, ask) - now)
+    return "exited"
+
+
+def _finish(child: Child, kin: Kin, why: Why, deadline: float) -> Ended:
+    """Nothing of the tree is left after this, or it is named."""
+    if why == "exited":
+        _linger(child, kin, deadline)
+    else:
+        _terminate(child, kin)
+    survivors: tuple[str, ...] = ()
+    if why != "exited" or not kin.none_left():
+        survivors = kin.kill(SWEEP)
+    _drain(child)
+    child.ended()
+    child.close()
+    end = child.end or End("lost")
+    return Ended(
+        end.how if why == "exited" else why,
+        end.number if why == "exited" else 0,
+        bytes(child.stdout.kept),
+        child.stdout.size,
+        child.stdout.digest,
+        child.stderr.trim(),
+        survivors,
+    )
+
+
+def _linger(child: Child, kin: Kin, deadline: float) -> None:
+    """A call ends with its own process; its descendants have a second more, but not beyond the timeout."""
+    now = kernel.now()
+    until = min(now + LINGER, max(now, deadline) + 0.2)
+    pause = 0.002
+    while not (child.silent and kin.none_left()) and kernel.now() < until:
+        child.pump(until - kernel.now() if not child.silent else pause)
+        pause = min(pause * 2, 0.05)
+
+
+def _terminate(child: Child, kin: Kin) -> None:
+    """The group is asked to end; then the tool's own process is made to."""
+    _signal(child, signal.SIGTERM)
+    until = kernel.now() + GRACE
+    while kernel.now() < until and not (child.ended() and kin.none_left()):
+        child.pump(0.05)
+    _signal(child, signal.SIGKILL)
+    until = kernel.now() + 0.1
+    while kernel.now() < until and not child.ended():
+        child.pump(0.01)
+
+
+def _signal(child: Child, number: int) -> None:
+    if child.ended():
+        return  # not reaped before this: the number is still its own
+    with suppress(OSError):
+        os.killpg(child.pid, number)
+
+
+def _drain(child: Child) -> None:
+    """What was written before the end is still in the pipes."""
+    until = kernel.now() + 0.1
+    while not child.silent and kernel.now() < until and child.pump(0.0):
+        pass

@@ -1,0 +1,148 @@
+"""Tools that are commands: argv without a shell, a clean environment, the stored argument bytes on standard input (I3, I8)."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import Annotated, Literal, NamedTuple, cast
+
+from ..core import commandline, references
+from ..core.errors import ToolgateError
+from ..core.fields import Path
+from ..core.results import ToolResult
+from ..core.types import Json
+from ..host import pins
+from ..runtime.ports import InvokeLimits, Pinned, Started
+
+
+class Fields(NamedTuple):
+    """`[tools."NAME".command]`. `cwd` and `pin` are relative to the home, files in `argv` to `cwd`."""
+
+    argv: tuple[str, ...]
+    stdin: Literal["json", "none"] = "json"
+    env: dict[str, str] = {}  # noqa: RUF012  # never changed
+    cwd: str = "."
+    pin: Annotated[tuple[str, ...], Path()] = ()
+
+
+class Bound(NamedTuple):
+    """A command that is filled and ready to start. `env`: the declared part; `path`: PATH."""
+
+    argv: tuple[str, ...]
+    env: dict[str, str]
+    cwd: str
+    path: str
+    stdin: Literal["json", "none"]
+
+
+def pin(fields: object, home: str, path: str) -> Pinned:
+    """Facts: {"executable", "real", "path", "files": {relative path: sha256}}; an executable inside the home is one of the files."""
+    assert isinstance(fields, Fields)
+    looked_at: list[str] = []
+    try:
+        return _pin(fields, home, path, looked_at)
+    except ToolgateError as error:
+        return Pinned(None, tuple(looked_at), error.message)
+
+
+def _pin(fields: Fields, home: str, path: str, looked_at: list[str]) -> Pinned:
+    home = os.path.abspath(home)
+    folder = _folder(fields, home)
+    _check(fields, folder)
+    found = pins.find_executable(_literal(fields.argv[0]) or "", folder, path)
+    looked_at += [*found.looked_at, found.real]
+    files = dict(_files(fields, home, folder, found.path))
+    looked_at += files.values()
+    sums: dict[str, Json] = {name: pins.sha256_of(place) for name, place in sorted(files.items())}
+    facts: Json = {"executable": found.path, "real": found.real, "path": path, "files": sums}
+    return Pinned(facts, tuple(dict.fromkeys(looked_at)))
+
+
+def _folder(fields: Fields, home: str) -> str:
+    return home if fields.cwd == "." else os.path.join(home, fields.cwd)
+
+
+def _check(fields: Fields, folder: str) -> None:
+    if not fields.argv:
+        raise ToolgateError("invalid", "argv is empty: it needs at least the program")
+    if _literal(fields.argv[0]) is None:
+        raise ToolgateError("invalid", "argv[0] holds a reference: which program runs is never an argument")
+    if fault := commandline.fault_of_names(tuple(fields.env)):
+        raise ToolgateError("invalid", fault)
+    if not os.path.isdir(folder):
+        raise ToolgateError("invalid", f"cwd: there is no folder {folder}")
+
+
+def _literal(item: str) -> str | None:
+    """The text of an item without references; None where it has some."""
+    parts = references.split(item)
+    return None if any(not isinstance(part, str) for part in parts) else "".join(cast("tuple[str, ...]", parts))
+
+
+def _files(fields: Fields, home: str, folder: str, executable: str) -> list[tuple[str, str]]:
+    """Relative and absolute path of every file whose content belongs to the definition."""
+    found: list[tuple[str, str]] = []
+    if (name := pins.inside(home, executable)) is not None:
+        found.append((name, executable))
+    for item in fields.argv[1:]:
+        place = os.path.join(folder, _literal(item) or "")
+        if pins.is_file(place) and (name := pins.inside(home, place)) is not None:
+            found.append((name, place))
+    for item in fields.pin:
+        place = os.path.join(home, item)
+        if pins.escapes(home, place):
+            raise ToolgateError("invalid", f"pin: {item} leads out of the home")
+        found.append((os.path.normpath(item), place))
+    return found
+
+
+def bind(fields: object, pinned: Json, home: str, arguments: dict[str, Json]) -> Bound:
+    """Fills `${args.x}` in argv and env, `${env.NAME}` in env. Raises ToolgateError("invalid") for what could not be executed."""
+    assert isinstance(fields, Fields) and isinstance(pinned, dict)
+    lookup = _arguments(arguments)
+    filled = commandline.argv(fields.argv, lookup)
+    env = commandline.environment(fields.env, _with_environment(lookup))
+    argv = (cast(str, pinned["executable"]), *filled[1:])
+    return Bound(argv, env, _folder(fields, os.path.abspath(home)), cast(str, pinned["path"]), fields.stdin)
+
+
+def _arguments(arguments: dict[str, Json]) -> Callable[[str], Json]:
+    def lookup(name: str) -> Json:
+        kind, _, rest = name.partition(".")
+        if kind != "args":
+            raise KeyError(name)
+        return arguments[rest]
+
+    return lookup
+
+
+def _with_environment(lookup: Callable[[str], Json]) -> Callable[[str], Json]:
+    def wider(name: str) -> Json:
+        return os.environ[name[4:]] if name.startswith("env.") else lookup(name)
+
+    return wider
+
+
+def invoke(claim: Started, limits: InvokeLimits) -> ToolResult:
+    """Exit 0 is success; another code is the tool's own "failed"; a signal or a timeout says nothing about the effect."""
+    from ..host import endings, running
+    from ..host.child import Command
+
+    bound = claim.bound
+    assert isinstance(bound, Bound)
+    stdin = claim.arguments.encode() if bound.stdin == "json" else None
+    command = Command(claim.call_id, bound.argv, bound.cwd, _environment(claim, bound), stdin)
+    return endings.result(running.run(command, limits.timeout, limits.output_bytes, limits.stop), limits.timeout)
+
+
+def _environment(claim: Started, bound: Bound) -> dict[str, str]:
+    """Nothing of the decider's own environment but where its home is and how text is encoded."""
+    return {
+        "PATH": bound.path,
+        "HOME": os.path.expanduser("~"),
+        "LANG": os.environ.get("LANG") or "C.UTF-8",
+        **bound.env,
+        "TOOLGATE_RUN": claim.run_id,
+        "TOOLGATE_CALL": claim.call_id,
+        "TOOLGATE_IDEMPOTENCY_KEY": claim.key,
+    }

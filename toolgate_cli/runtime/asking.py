@@ -1,0 +1,98 @@
+"""What a model is asked, and how its answer is stored before anything of it is carried out (I13)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from ..core import canonical, patterns
+from ..core.config import Agent, Config
+from ..core.errors import ToolgateError
+from ..core.intents import AskModel, Completion, Exchange, Offer, TurnRequest
+from ..core.records import Run, Turn
+from ..core.types import Json, Provenance
+from ..core.world import World
+from .ports import Reader
+from .unit import Unit
+from .work import Ask
+
+
+def request(tx: Reader, run: Run, path: str, intent: AskModel, world: World) -> Ask:
+    """Everything that the model is shown, read in the transaction that reached it."""
+    agent = world.config.agents[intent.agent]
+    ordinal = tx.turn_count(run.id, path)
+    history = tuple(_exchange(tx, turn, intent.heard) for turn in tx.turns(run.id, path, intent.first))
+    context = {key: _value(tx, run.id, key) for key in _readable(tx, run.id, intent.reads)}
+    request = TurnRequest(
+        run.id, run.workflow, path.rsplit("/", 1)[-1], agent.name, ordinal, intent.prompt, context, history, offers(agent, world.config), agent.commands
+    )
+    return Ask(world.config.models[agent.model], request, path)
+
+
+def offers(agent: Agent, config: Config) -> tuple[Offer, ...]:
+    """The tools that an agent is shown: those that it may call."""
+    return tuple(
+        Offer(tool.capability, tool.description, tool.schema)
+        for tool in config.tools.values()
+        if tool.enabled and any(patterns.matches(pattern, tool.capability) for pattern in agent.tools)
+    )
+
+
+def _readable(tx: Reader, run: str, reads: tuple[str, ...]) -> list[str]:
+    keys = tx.keys(run)
+    return list(keys) if "*" in reads else [key for key in keys if key in reads]
+
+
+def _value(tx: Reader, run: str, key: str) -> tuple[Json, Provenance]:
+    found = tx.value(run, key)
+    if found is None or found.value is None:
+        return None, "system"
+    return canonical.parse(found.value), found.provenance
+
+
+def _exchange(tx: Reader, turn: Turn, heard: tuple[tuple[int, str], ...]) -> Exchange:
+    """A past turn with what came of its calls, then what people said to it."""
+    commands = canonical.parse(turn.commands)
+    calls = [c["call"] for c in commands if isinstance(c, dict) and "call" in c] if isinstance(commands, list) else []
+    said = [words for number, words in heard if number == turn.number]
+    return Exchange(commands, (*(_result(tx, str(call)) for call in calls), *said))
+
+
+def _result(tx: Reader, call: str) -> str:
+    """What a model sees of a call's end: its result, or how it was settled and why."""
+    stored = tx.call(call)
+    outcome = stored[1] if stored else None
+    if outcome is None:
+        return "no result"
+    body = outcome.body or "null"
+    return body if outcome.status in ("succeeded", "recorded") else f"{outcome.status}: {body}"
+
+
+def store(unit: Unit, run: Run, ask: Ask, completion: Completion) -> Turn:
+    """The turn as it will be carried out, with the ids of its calls; written before its first command runs."""
+    commands = _commands(completion)
+    if isinstance(commands, list):
+        commands = [_with_id(unit, command) for command in commands]
+    turn = Turn(run.id, ask.path, ask.request.ordinal, canonical.encode(commands))
+    unit.tx.add([turn])
+    facts: dict[str, Json] = {
+        "agent": ask.request.agent, "model": ask.model.name, "ordinal": turn.number, "tokens_in": completion.tokens_in, "tokens_out": completion.tokens_out
+    }  # fmt: skip
+    unit.record("LLM_CALL_COMPLETED", run, facts, step=ask.path)
+    return turn
+
+
+def _commands(completion: Completion) -> Json:
+    if completion.text is None:
+        return completion.commands
+    try:
+        return canonical.parse(completion.text)
+    except ToolgateError:
+        return {"unparsed": completion.text}
+
+
+def _with_id(unit: Unit, command: Json) -> Json:
+    """Ids of calls are ours: whatever a model sent as one is a label only, and `call` is never taken from it."""
+    if not isinstance(command, Mapping):
+        return command
+    mine = {key: value for key, value in command.items() if key != "call"}
+    return {**mine, "call": unit.ports.mint.id("c")} if mine.get("type") == "tool_invocation" else mine

@@ -1,0 +1,280 @@
+"""Decisions on tool calls: approve, reject, retry, continue-tool. One race, one winner (I2); what runs is what was shown (I3).
+
+A decision is one transaction: the row is verified or claimed as it was selected, and everything that follows from it commits with it.
+A refusal that is itself on record commits its event and is raised afterwards.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Literal, NamedTuple, TypeAlias
+
+from ..core import canonical, digests, effects, quorum, verbs
+from ..core.errors import ToolgateError
+from ..core.records import Call, Outcome, Row, Run, Vote
+from ..core.types import Json, Verb
+from ..core.verdict import Park, Question, Start
+from ..core.world import Needs
+from . import gate, recovery
+from .advance import put
+from .answers import EffectWord
+from .engine import Engine
+from .unit import Unit
+from .work import Invoke, Work
+
+
+class Decision(NamedTuple):
+    """What a person said. `outcome`: what they found out about a call whose end was not known ({"applied", "result"})."""
+
+    verb: Verb
+    reason: str | None = None
+    may_run_twice: bool = False
+    outcome: Mapping[str, Json] | None = None
+
+
+class Case(NamedTuple):
+    """A decision on one row, inside its transaction."""
+
+    engine: Engine
+    unit: Unit
+    run: Run
+    row: Row
+    call: Call
+    decision: Decision
+
+
+class Decided(NamedTuple):
+    """What came of it. `refusal` is raised once the transaction, which may hold its event, has committed."""
+
+    effect: EffectWord
+    work: Work | None = None
+    refusal: ToolgateError | None = None
+
+
+Handler: TypeAlias = Callable[[Case], "Decided | Needs"]
+
+
+def decide(engine: Engine, target: Row, decision: Decision) -> EffectWord:
+    """Carries a decision out and drives what it set free. Raises what refused it."""
+    while True:
+        with engine.write() as unit:
+            decided = _decide(engine, unit, target, decision)
+        if not isinstance(decided, Needs):
+            break
+        engine.prepare(decided)
+    engine.carry(target.run_id, decided.work)
+    if decided.refusal is not None:
+        raise decided.refusal
+    return decided.effect
+
+
+def _decide(engine: Engine, unit: Unit, target: Row, decision: Decision) -> Decided | Needs:
+    row = unit.tx.verify_still_current(target)
+    if row is None:
+        raise ToolgateError("claim_lost", f"{target.id} was decided by somebody else", "toolgate pending list")
+    run, stored = unit.tx.run(row.run_id), unit.tx.call(row.id, row.revision)
+    assert run is not None and stored is not None
+    case = Case(engine, unit, run, row, stored[0], decision)
+    expired = row.expires_at is not None and row.expires_at <= unit.now
+    if expired and row.on_expiry == "reject" and run.status != "CANCELLED":
+        return _lapse(case)
+    state = verbs.state_of(run.status, row.origin, stored[0].arguments is None, expired)
+    handler = HANDLERS[verbs.handler(state, decision.verb)]
+    recovery.sweep(unit, run, but=row.id)
+    config = engine.world.config
+    try:
+        quorum.may_decide(row, unit.person.name, stored[0].requested_by, config.approvers, decision.verb)
+    except ToolgateError as refusal:
+        return _refused(case, refusal)
+    return handler(case)
+
+
+def _refused(case: Case, refusal: ToolgateError) -> Decided:
+    """A refusal for scope, separation or a missing flag is itself on record."""
+    facts: dict[str, Json] = {"verb": case.decision.verb, "kind": refusal.kind}
+    case.unit.decided("DECISION_REFUSED", case.run, case.row, case.call, facts)
+    return Decided("approved", refusal=refusal)
+
+
+def _doubt(case: Case) -> ToolgateError | None:
+    """I9: starting a doubtful call needs the flag, unless the stricter of its effect class then and now permits repetition."""
+    row, owners = case.row, case.unit.ports.owners
+    if owners.left_behind(row.left_behind):
+        return ToolgateError("unknown_outcome", f"a process of {row.id} is still running", "end it, then decide again")
+    if row.doubt is None or case.decision.may_run_twice:
+        return None
+    tool = case.engine.world.config.tools.get(case.call.capability)
+    if tool is not None and effects.repeatable(effects.stricter(row.doubt, tool.effect)):
+        return None
+    return ToolgateError(
+        "unknown_outcome",
+        f"an earlier start of {row.id} may have taken effect, and {case.call.capability} is not declared safe to repeat",
+        "find out what happened and use continue-tool --outcome-file FILE, or add --may-run-twice",
+    )
+
+
+# ---- the handlers of the table of verbs ----
+def _start(case: Case) -> Decided | Needs:
+    refusal = _doubt(case)
+    if refusal is not None:
+        return _refused(case, refusal)
+    verdict = gate.judge(case.unit, _question(case, "approve"), case.engine.world)
+    if isinstance(verdict, Needs):
+        return verdict
+    if isinstance(verdict, Start):
+        votes = case.unit.tx.votes(case.row)
+        name = case.unit.person.name
+        if any(vote.actor == name for vote in votes):
+            return _refused(case, ToolgateError("wrong_state", f"{name} has approved {case.row.id} already", "another person has to approve it"))
+        case.unit.tx.add([Vote(case.row.id, digests.ref(case.row), name, case.unit.now)])
+        if quorum.votes_left(case.row, votes, case.engine.world.config.approvers, name) > 0:
+            case.unit.decided("TOOL_INVOCATION_VOTED", case.run, case.row, case.call, _said(case))
+            return Decided("voted")
+    return _carry_out(case, verdict, "TOOL_INVOCATION_APPROVED", "approved")
+
+
+def _replay(case: Case) -> Decided | Needs:
+    refusal = _doubt(case)
+    if refusal is not None:
+        return _refused(case, refusal)
+    verdict = gate.judge(case.unit, _question(case, "retry"), case.engine.world)
+    if isinstance(verdict, Needs):
+        return verdict
+    return _carry_out(case, verdict, "TOOL_INVOCATION_RETRIED", "retried")
+
+
+def _ask_again(case: Case) -> Decided | Needs:
+    """An approval that expired: the whole gate again, with a fresh row if a person is still to be asked."""
+    verdict = gate.judge(case.unit, _question(case, "ask"), case.engine.world)
+    if isinstance(verdict, Needs):
+        return verdict
+    return _carry_out(case, verdict, "TOOL_INVOCATION_RETRIED", "retried")
+
+
+def _question(case: Case, verb: Literal["ask", "approve", "retry"]) -> Question:
+    return Question(case.call, case.run.workflow, case.run.started, case.row, verb)
+
+
+def _carry_out(case: Case, verdict: Start | Park, event: str, effect: EffectWord) -> Decided:
+    """Claims the row, and starts the call or parks it again."""
+    claimed = _claim(case)
+    unit, run = case.unit, case.run
+    if isinstance(verdict, Start):
+        unit.decided(event, run, claimed, case.call, _said(case))
+        run, claim = gate.start(unit, run, case.call, claimed, verdict, case.engine.world.config)
+        status = "RUNNING" if not unit.tx.find_by_run(run.id) else run.status
+        put(unit, run._replace(status=status), case.run.version)
+        return Decided(effect, Invoke(claim))
+    if verdict.superseded:
+        unit.decided("TOOL_INVOCATION_SUPERSEDED", run, claimed, case.call, {**_said(case), "digest": verdict.call_digest})
+    elif event == "TOOL_INVOCATION_RETRIED":
+        unit.decided(event, run, claimed, case.call, _said(case))
+    row = gate.park(unit, run, case.call, claimed, verdict)
+    work = case.engine.move_on(unit, run)
+    return Decided(effect, work, _parked_again(case, verdict, row))
+
+
+def _parked_again(case: Case, verdict: Park, row: Row) -> ToolgateError | None:
+    """How a verb ends whose call was parked again without a start."""
+    if row.origin == "POLICY_DENIED":
+        return ToolgateError("policy_denied", f"the policy now denies {row.id}: {row.reason}", f"toolgate reject {row.id} | toolgate continue-tool {row.id}")
+    if row.origin == "APPROVAL_REQUIRED" and (verdict.superseded or case.decision.verb == "approve"):
+        return ToolgateError("superseded", f"the tool of {row.id} changed after it was parked; it waits for approval again", f"toolgate pending show {row.id}")
+    return None
+
+
+def _claim(case: Case) -> Row:
+    claimed = case.unit.tx.claim(case.row)
+    if claimed is None:
+        raise ToolgateError("claim_lost", f"{case.row.id} was decided by somebody else", "toolgate pending list")
+    return claimed
+
+
+def _said(case: Case) -> dict[str, Json]:
+    return {"reason": case.decision.reason, "may_run_twice": case.decision.may_run_twice}
+
+
+def _refuse(case: Case) -> Decided:
+    row = _claim(case)
+    reason = case.decision.reason or "rejected by a person"
+    _settle(case, row, "rejected", reason)
+    case.unit.decided("TOOL_INVOCATION_REJECTED", case.run, row, case.call, {"reason": reason})
+    return Decided("rejected", case.engine.move_on(case.unit, case.run))
+
+
+def _lapse(case: Case) -> Decided:
+    """An expired row whose rule says so is rejected as `system` by whoever comes by; the verb that came for it is refused."""
+    row = _claim(case)
+    recovery.expire(case.unit, case.run, row, case.call)
+    refusal = ToolgateError("expired", f"{row.id} expired at {row.expires_at} and was rejected, as its rule says", f"toolgate runs show {row.run_id}")
+    return Decided("rejected", case.engine.move_on(case.unit, case.run), refusal)
+
+
+def _lapsed(case: Case) -> Decided:
+    raise ToolgateError("expired", f"{case.row.id} expired at {case.row.expires_at}", f"ask again: toolgate retry {case.row.id}")
+
+
+def _give_up(case: Case) -> Decided:
+    if case.decision.outcome is not None:
+        return _found_out(case)
+    row = _claim(case)
+    _settle(case, row, "continued", row.reason or "continued without a result")
+    case.unit.decided("TOOL_INVOCATION_CONTINUED", case.run, row, case.call, {"reason": case.decision.reason})
+    return Decided("continued_tool", case.engine.move_on(case.unit, case.run))
+
+
+def _found_out(case: Case) -> Decided:
+    """A person found out how a doubtful call ended: that settles it."""
+    if case.row.doubt is None and case.row.origin != "OUTCOME_UNKNOWN":
+        raise ToolgateError("wrong_state", f"the end of {case.row.id} is known: {case.row.reason}", "use continue-tool without --outcome-file")
+    applied, result = _outcome(case.decision.outcome or {})
+    row = _claim(case)
+    if applied:
+        _settle(case, row, "recorded", result, applied="yes")
+    else:
+        _settle(case, row, "continued", result if result is not None else "it did not take effect", applied="no")
+    case.unit.decided("TOOL_INVOCATION_CONTINUED", case.run, row, case.call, {"reason": case.decision.reason, "applied": applied})
+    return Decided("continued_tool", case.engine.move_on(case.unit, case.run))
+
+
+def _outcome(found: Mapping[str, Json]) -> tuple[bool, Json]:
+    applied = found.get("applied")
+    unknown = set(found) - {"applied", "result"}
+    if unknown or not isinstance(applied, bool):
+        raise ToolgateError("invalid", 'an outcome is {"applied": true | false, "result": ...}', "say what was found out, or leave the row until it is known")
+    return applied, found.get("result")
+
+
+def _settle_doubt(case: Case) -> Decided:
+    """The doubt of a cancelled run: recorded, and nothing moves."""
+    if case.decision.outcome is None:
+        raise ToolgateError("wrong_state", f"the run of {case.row.id} was cancelled", f"toolgate continue-tool {case.row.id} --outcome-file FILE")
+    return _found_out(case)
+
+
+def _settle(case: Case, row: Row, status: Literal["rejected", "continued", "recorded"], body: Json, applied: Literal["no", "yes"] | None = None) -> None:
+    dispatched: Literal["no", "unknown", "yes"] = "no" if row.starts == 0 else "unknown" if row.doubt else "yes"
+    effect = applied or ("no" if row.starts == 0 else "unknown")
+    case.unit.tx.add([Outcome(row.id, status, dispatched, effect, None, canonical.encode(body), None, case.unit.now)])
+
+
+def _override(case: Case) -> Decided:
+    """A denial is terminal (I4): the attempt to get past it is on record, the row stays, nothing runs."""
+    case.unit.decided("TOOL_INVOCATION_OVERRIDE_REJECTED", case.run, case.row, case.call, {"verb": case.decision.verb, "reason": case.row.reason})
+    refusal = ToolgateError(
+        "policy_denied", f"the policy denies {case.row.id}: {case.row.reason}", f"toolgate reject {case.row.id} | toolgate continue-tool {case.row.id}"
+    )
+    return Decided("approved", refusal=refusal)
+
+
+HANDLERS: dict[str, Handler] = {
+    "start": _start,
+    "refuse": _refuse,
+    "replay": _replay,
+    "ask_again": _ask_again,
+    "lapsed": _lapsed,
+    "give_up": _give_up,
+    "override": _override,
+    "settle": _settle_doubt,
+}
+

@@ -1,0 +1,250 @@
+"""The use cases as one object over the ports: what a command line, or any other front, may ask for.
+
+Before anything decides or drives, attempts of dead processes are taken back; what only looks never needs the files of the home.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+from ..core import chain
+from ..core.config import Identity, Tool
+from ..core.errors import ToolgateError
+from ..core.person import Person
+from ..core.records import Event, EventQuery, Row, RunQuery
+from ..core.types import Json, Status, Verb
+from ..core.world import World
+from . import deciding, gates, looking, recovery, selecting, starting
+from .answers import Answer, Checked, EffectWord, RunView, Verified, Waiting
+from .engine import Engine
+from .ports import Ports
+from .unit import write
+
+
+class Desk:
+    """`who(mode)` is the person at it, under the identity mode of toolgate.toml; it raises where the mode refuses the name;
+    `operator` is the same person by the operating system's word alone."""
+
+    def __init__(self, ports: Ports, who: Callable[[Identity], Person], operator: Person) -> None:
+        self._ports = ports
+        self._who = who
+        self._operator = operator
+        self._world: World | None = None
+
+    # ---- runs ----
+    def start(self, workflow: str, given: Mapping[str, Json], texts: Mapping[str, str]) -> Answer:
+        """`given` are JSON values, `texts` are as typed: text where the input is a string, else JSON."""
+        engine = self._engine()
+        bundle = self._ports.files.workflow(workflow)
+        return self._answer(starting.start(engine, bundle, self._ports.files.inputs(bundle, given, texts)), "started")
+
+    def continue_run(self, run: str) -> Answer:
+        engine = self._engine()
+        id = self._run(run)
+        starting.continue_run(engine, id)
+        return self._answer(id, "continued")
+
+    def cancel(self, run: str, reason: str | None) -> Answer:
+        """Needs no files: a run can be stopped while they are broken; then the name that counts is the operating system's."""
+        self._guard("cancel")
+        self._take_back()
+        id = self._run(run)
+        with write(self._ports, self._stopper()) as unit:
+            starting.cancel(unit, id, reason)
+        return self._answer(id, "cancelled")
+
+    def retry_step(self, run: str, step: str) -> Answer:
+        self._guard("retry --step")
+        engine = self._engine()
+        id = self._run(run)
+        starting.retry_step(engine, id, step)
+        return self._answer(id, "retried")
+
+    def recover(self, run: str | None, owner_dead: str | None) -> tuple[Answer, ...]:
+        """Takes over what dead processes left, and rejects what expired where its rule says so."""
+        engine = self._engine()
+        id = self._run(run) if run is not None else None
+        touched = dict.fromkeys(recovery.take_back(self._ports, id, given_up=owner_dead))
+        touched |= dict.fromkeys(starting.take_over_dead(engine, id, owner_dead))
+        touched |= dict.fromkeys(starting.reject_expired(engine, id))
+        return tuple(self._answer(run_id, "recovered") for run_id in touched)
+
+    # ---- decisions ----
+    def select(self, words: Sequence[str], verb: Verb) -> Waiting:
+        """The one open call that [RUN] [CALL] means."""
+        self._take_back()
+        with self._ports.store.read() as tx:
+            return self._waiting(selecting.row(tx, words, verb))
+
+    def select_step(self, run: str, step: str | None, verb: Verb) -> Waiting:
+        self._take_back()
+        with self._ports.store.read() as tx:
+            return self._waiting(selecting.step(tx, run, step, verb))
+
+    def approve(self, target: Waiting, *, reason: str | None = None, may_run_twice: bool = False) -> Answer:
+        return self._decide(target, deciding.Decision("approve", reason, may_run_twice))
+
+    def reject(self, target: Waiting, *, reason: str | None = None) -> Answer:
+        return self._decide(target, deciding.Decision("reject", reason))
+
+    def retry(self, target: Waiting, *, reason: str | None = None, may_run_twice: bool = False) -> Answer:
+        return self._decide(target, deciding.Decision("retry", reason, may_run_twice))
+
+    def continue_tool(self, target: Waiting, *, reason: str | None = None, outcome: Mapping[str, Json] | None = None) -> Answer:
+        return self._decide(target, deciding.Decision("continue-tool", reason, outcome=outcome))
+
+    def approve_step(self, target: Waiting, *, reason: str | None = None) -> Answer:
+        return self._step(target, gates.Word("approve", reason))
+
+    def reject_step(self, target: Waiting, *, reason: str | None = None) -> Answer:
+        return self._step(target, gates.Word("reject", reason))
+
+    def review(self, target: Waiting, *, note: str) -> Answer:
+        return self._step(target, gates.Word("review", note))
+
+    def answer(self, run: str, texts: Mapping[str, str], values: Mapping[str, Json]) -> Answer:
+        return self._step(self.select_step(run, None, "answer"), gates.Word("answer", None, texts, values))
+
+    def _decide(self, target: Waiting, decision: deciding.Decision) -> Answer:
+        self._guard(decision.verb, target.row)
+        return self._answer(target.row.run_id, deciding.decide(self._engine(), target.row, decision))
+
+    def _step(self, target: Waiting, word: gates.Word) -> Answer:
+        self._guard(word.verb, target.row)
+        return self._answer(target.row.run_id, gates.decide(self._engine(), target.row, word))
+
+    # ---- looking ----
+    def pending(self, run: str | None, limit: int) -> tuple[tuple[Waiting, ...], str]:
+        self._notice()
+        with self._ports.store.read() as tx:
+            id = selecting.run(tx, run).id if run is not None else None
+            return looking.pending(self._ports, tx, id, limit), looking.head(tx)
+
+    def show_pending(self, words: Sequence[str]) -> tuple[Waiting, str]:
+        """A call, or where a run waits for something else, that."""
+        self._notice()
+        with self._ports.store.read() as tx:
+            return self._waiting(selecting.shown(tx, words)), looking.head(tx)
+
+    def runs(self, status: Status | None, limit: int) -> tuple[tuple[RunView, ...], str]:
+        self._notice()
+        with self._ports.store.read() as tx:
+            return looking.runs(tx, RunQuery(status, limit=limit)), looking.head(tx)
+
+    def show_run(self, run: str) -> tuple[RunView, tuple[Waiting, ...], str]:
+        self._notice()
+        with self._ports.store.read() as tx:
+            found = selecting.run(tx, run)
+            view = looking.run_view(tx, found, context=True, changed=self._changed(found.workflow, found.definition))
+            return view, looking.pending(self._ports, tx, found.id, 1000), looking.head(tx)
+
+    def events(self, run: str | None, type: str | None, after: int, limit: int | None) -> tuple[Iterator[Event], str]:
+        """The newest `limit` events in rising order, as they are read."""
+        with self._ports.store.read() as tx:
+            id = selecting.run(tx, run).id if run is not None else None
+            head = looking.head(tx)
+        return self._events(EventQuery(id, type, None, after, limit, newest=limit is not None)), head
+
+    def _events(self, query: EventQuery) -> Iterator[Event]:
+        with self._ports.store.read() as tx:
+            yield from tx.events(query)
+
+    def wait(self, run: str, until: str, timeout: float | None) -> tuple[RunView, tuple[Waiting, ...], str, bool]:
+        """Until a run is `done`, `decided` (nothing of it waits for a person) or asks for an `approval`; False where the time was up first."""
+        clock = self._ports.clock
+        end = None if timeout is None else clock.monotonic() + timeout
+        while True:
+            view, rows, head = self.show_run(run)
+            if looking.reached(view.run, rows, until):
+                return view, rows, head, True
+            if end is not None and clock.monotonic() >= end:
+                return view, rows, head, False
+            clock.sleep(0.2)
+
+    def verify(self) -> Verified:
+        """Follows the whole chain, in constant memory."""
+        with self._ports.store.read() as tx:
+            found = chain.verify(tx.events(EventQuery()), tx.identity())
+        return Verified(found.first_bad is None, found.events, found.first_bad, found.reason, found.head)
+
+    def workflows(self, id: str | None) -> Sequence[Checked]:
+        return self._ports.files.check(id)
+
+    def tools(self) -> tuple[Tool, ...]:
+        return tuple(self._load().config.tools.values())
+
+    def tool(self, capability: str) -> Tool:
+        tools = self._load().config.tools
+        if capability not in tools:
+            raise ToolgateError("not_found", f"no tool {capability} in toolgate.toml", "toolgate tools list")
+        return tools[capability]
+
+    def init(self, folder: str) -> tuple[str, ...]:
+        return self._ports.files.begin(folder)
+
+    # ---- what all of them stand on ----
+    def _load(self) -> World:
+        if self._world is None:
+            self._world = self._ports.files.world()
+        return self._world
+
+    def _engine(self) -> Engine:
+        world = self._load()
+        engine = Engine(self._ports, self._who(world.config.identity), world)
+        self._take_back()
+        return engine
+
+    def _take_back(self) -> None:
+        recovery.take_back(self._ports, None)
+
+    def _notice(self) -> None:
+        """What looks records what dead processes left where it may write, and kills nothing."""
+        try:
+            recovery.take_back(self._ports, None, kill=False)
+        except ToolgateError:
+            return  # it is shown all the same
+
+    def _stopper(self) -> Person:
+        try:
+            return self._who(self._load().config.identity)
+        except ToolgateError:
+            return self._operator
+
+    def _guard(self, verb: Verb, row: Row | None = None) -> None:
+        """A verb that decides refuses to run inside a tool."""
+        processes, owners = self._ports.processes, self._ports.owners
+        call = processes.inside_call()
+        if call is None:
+            with self._ports.store.read() as tx:
+                attempts = tx.attempts(None)
+            above = processes.ancestors() if attempts else ()
+            call = next((attempt.row.id for attempt in attempts if owners.holder(attempt.owner) in above), None)
+        if call is None:
+            return
+        if row is not None:
+            with write(self._ports, self._stopper()) as unit:
+                run = unit.tx.run(row.run_id)
+                if run is not None:
+                    unit.decided("DECISION_REFUSED", run, row, None, {"verb": verb, "kind": "self_approval", "inside": call})
+        raise ToolgateError("self_approval", f"{verb} was called from inside a tool ({call})", "a person decides, outside of any call")
+
+    def _run(self, word: str) -> str:
+        with self._ports.store.read() as tx:
+            return selecting.run(tx, word, selecting.DECIDING).id
+
+    def _waiting(self, row: Row) -> Waiting:
+        with self._ports.store.read() as tx:
+            run = tx.run(row.run_id)
+            return looking.waiting(self._ports, tx, row, run.workflow if run else "")
+
+    def _changed(self, workflow: str, definition: str) -> bool | None:
+        """Whether the file differs from what the run was started with; None where it cannot be read now."""
+        try:
+            return self._ports.files.workflow(workflow).digest != definition
+        except ToolgateError:
+            return None
+
+    def _answer(self, run: str, effect: EffectWord) -> Answer:
+        return looking.answer(self._ports, run, effect)
+
+

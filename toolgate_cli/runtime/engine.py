@@ -1,0 +1,140 @@
+"""The drive loop: an outside work, then one transaction, until the run waits or ends. Driving needs ownership; deciding does not."""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager
+
+from ..core import effects
+from ..core.errors import ToolgateError
+from ..core.intents import Arrived, Completion
+from ..core.person import Person
+from ..core.records import Attempt, Run
+from ..core.results import ToolResult
+from ..core.verdict import Park, Question
+from ..core.world import Needs, World
+from . import asking, gate, ownership
+from .advance import advance, fail, put, waiting
+from .ports import Ports
+from .unit import Unit, write
+from .work import Ask, Invoke, More, Prepare, Rest, Work
+
+PASSES = 100  # how often a world that keeps changing is read again
+
+
+class Engine:
+    """One command's drive. `world` is read again whenever a verdict says that a file is not the one that was read."""
+
+    def __init__(self, ports: Ports, person: Person, world: World) -> None:
+        self.ports = ports
+        self.person = person
+        self.world = world
+        self._passes = 0
+
+    def write(self) -> AbstractContextManager[Unit]:
+        return write(self.ports, self.person)
+
+    def prepare(self, needs: Needs) -> None:
+        """Fetches what a verdict needs; outside any transaction."""
+        self._passes += 1
+        if self._passes > PASSES:
+            raise ToolgateError("invalid", "the files of this home keep changing", "let them come to rest, then try again", retryable=True)
+        if needs.files:
+            self.world = self.ports.files.world()
+        self.world = self.ports.files.prepare(self.world, needs)
+
+    def carry(self, run_id: str, work: Work | None) -> None:
+        """Drives until the run waits, ends, or is somebody else's."""
+        while work is not None:
+            came = self._perform(work)
+            self._passes = 0 if not isinstance(work, Prepare) else self._passes
+            with self.write() as unit:
+                run = unit.tx.run(run_id)
+                assert run is not None, run_id
+                work = self._take_in(unit, run, work, came)
+
+    def _perform(self, work: Work) -> ToolResult | Completion | ToolgateError | None:
+        """The outside work itself; no transaction is open."""
+        match work:
+            case Invoke(claim):
+                return gate.invoke(self.ports, claim, self.world.config)
+            case Ask(model, request, _):
+                try:
+                    return self.ports.files.model(model).complete(model.fields, self.ports.home, request)
+                except ToolgateError as error:
+                    return error
+            case Prepare(needs, _):
+                self.prepare(needs)
+            case Rest(seconds, _):
+                self.ports.clock.sleep(seconds)
+            case More():
+                pass
+        return None
+
+    def _take_in(self, unit: Unit, run: Run, work: Work, came: ToolResult | Completion | ToolgateError | None) -> Work | None:
+        match work:
+            case Invoke(claim):
+                assert isinstance(came, ToolResult)
+                after = gate.settle(unit, run, claim, came)
+                if after.waiting is not None:
+                    pause = effects.backoff(after.waiting.number - after.waiting.row.starts - 1, unit.ports.mint.jitter())
+                    return Rest(pause, after.waiting)
+                return self.move_on(unit, run)
+            case Rest(_, waiting_attempt) | Prepare(_, Attempt() as waiting_attempt):
+                return self._repeat(unit, run, waiting_attempt)
+            case Ask():
+                return self._turn(unit, run, work, came)
+            case _:
+                return advance(unit, run, self.world) if self._owned(unit, run) else None
+
+    def _turn(self, unit: Unit, run: Run, ask: Ask, came: object) -> Work | None:
+        if not self._owned(unit, run):
+            return None  # cancelled or taken over while the model answered: what it said is not carried out
+        if isinstance(came, ToolgateError):
+            unit.record("STEP_FAILED", run, {"reason": came.message}, step=ask.path)
+            put(unit, fail(unit, run, ask.path, came.message)._replace(owner=None), run.version)
+            return None
+        assert isinstance(came, Completion)
+        return advance(unit, run, self.world, asking.store(unit, run, ask, came))
+
+    def _repeat(self, unit: Unit, run: Run, waiting_attempt: Attempt) -> Work | None:
+        """T1 of the next attempt: the whole gate again, as for a retry."""
+        held = unit.tx.finish(waiting_attempt)
+        if held is None:
+            return self.move_on(unit, run)  # recovery ended it
+        stored = unit.tx.call(held.row.id)
+        assert stored is not None, held.row.id
+        call = stored[0]
+        if held.cancelled:
+            unit.record("TOOL_INVOCATION_CANCELLED", run, {}, call=call, digest=held.row.call_digest, attempt=held.number - 1)
+            return self.move_on(unit, run)
+        question = Question(call, run.workflow, run.started, held.row, "retry")
+        verdict = gate.judge(unit, question, self.world)
+        if isinstance(verdict, Needs):
+            unit.tx.begin(held)
+            return Prepare(verdict, held)
+        if isinstance(verdict, Park):
+            gate.park(unit, run, call, held.row._replace(starts=held.number - 1), verdict)
+            return self.move_on(unit, run)
+        started, claim = gate.start_again(unit, run, call, held, verdict, self.world.config)
+        put(unit, started, run.version)
+        return Invoke(claim)
+
+    def move_on(self, unit: Unit, run: Run, arrived: Arrived = None) -> Work | None:
+        """After something of a run was settled or parked: whoever leaves no row and no attempt takes ownership and drives."""
+        if run.status in ("COMPLETED", "FAILED", "CANCELLED"):
+            return None
+        if self._owned(unit, run):
+            return advance(unit, run, self.world, arrived)
+        if unit.tx.attempts(run.id) or unit.tx.find_by_run(run.id):
+            put(unit, waiting(unit, run), run.version)
+            return None
+        if run.owner is not None and ownership.alive(unit.ports, run.owner):
+            return None  # its owner is at work and carries it on
+        return self.take(unit, run, arrived)
+
+    def take(self, unit: Unit, run: Run, arrived: Arrived = None) -> Work | None:
+        """Takes ownership and drives."""
+        return advance(unit, run._replace(owner=ownership.mine(unit.ports), status="RUNNING"), self.world, arrived)
+
+    def _owned(self, unit: Unit, run: Run) -> bool:
+        return run.status not in ("COMPLETED", "FAILED", "CANCELLED") and run.owner == ownership.mine(unit.ports)

@@ -1,0 +1,90 @@
+"""Decisions on waits of a step: gates, reviews, escalations and forms. No run gets past a declared gate without its decision event."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
+
+from ..core import canonical, cursor, forms, verbs
+from ..core.cursor import Cursor, Frame
+from ..core.errors import ToolgateError
+from ..core.intents import Answered, Noted
+from ..core.records import Row, Run
+from ..core.types import Json, Verb
+from .advance import fail, put
+from .answers import EffectWord
+from .engine import Engine
+from .unit import Unit
+from .work import Work
+
+
+class Word(NamedTuple):
+    """What a person said to a step: a note, or the answers of a form (`texts` as typed, `values` as JSON)."""
+
+    verb: Verb
+    note: str | None = None
+    texts: Mapping[str, str] = {}
+    values: Mapping[str, Json] = {}
+
+
+EVENTS = {  # what waits and what was said -> the event, and how the command calls its effect
+    ("STEP_APPROVAL", "pass"): ("STEP_APPROVED", "approved"),
+    ("STEP_APPROVAL", "fail"): ("STEP_REJECTED", "rejected"),
+    ("ESCALATION", "pass"): ("APPROVED", "approved"),
+    ("ESCALATION", "fail"): ("REJECTED", "rejected"),
+    ("REVIEW", "pass"): ("STEP_REVIEWED", "reviewed"),
+    ("INPUT", "answer"): ("INPUT_SUBMITTED", "answered"),
+}
+
+
+def decide(engine: Engine, target: Row, word: Word) -> EffectWord:
+    """Carries the word out and drives what it set free."""
+    with engine.write() as unit:
+        row = unit.tx.verify_still_current(target)
+        if row is None:
+            raise ToolgateError("claim_lost", f"the step {target.step} was decided by somebody else", f"toolgate runs show {target.run_id}")
+        run = unit.tx.run(row.run_id)
+        assert run is not None
+        handler = verbs.handler(verbs.state_of(run.status, row.origin, False, False), word.verb)
+        answers = forms.check(_form(row), word.texts, word.values) if handler == "answer" else {}
+        if unit.tx.claim(row) is None:
+            raise ToolgateError("claim_lost", f"the step {target.step} was decided by somebody else", f"toolgate runs show {target.run_id}")
+        event, effect = EVENTS[row.origin, handler]
+        facts: dict[str, Json] = {"items": list(answers)} if handler == "answer" else {"note": word.note}
+        unit.decided(event, run, row, None, facts)
+        work = HANDLERS[handler](engine, unit, run, row, word, answers)
+    engine.carry(target.run_id, work)
+    return effect  # type: ignore[return-value]  # every word of EVENTS is an EffectWord
+
+
+def _form(row: Row) -> Json:
+    facts = canonical.parse(row.last or "{}")
+    return facts.get("form", []) if isinstance(facts, dict) else []
+
+
+def _pass(engine: Engine, unit: Unit, run: Run, row: Row, word: Word, answers: dict[str, Json]) -> Work | None:
+    frames = cursor.load(run.cursor)
+    if frames[-1].phase == cursor.GATE:
+        return engine.move_on(unit, run._replace(cursor=cursor.dump(_past_the_gate(frames))))
+    return engine.move_on(unit, run, Noted(word.note or ""))
+
+
+def _past_the_gate(frames: Cursor) -> Cursor:
+    held = frames[-1]
+    after = held.memo["after"]
+    assert isinstance(after, int)
+    return (*frames[:-1], Frame(held.block, after, held.iteration))
+
+
+def _fail(engine: Engine, unit: Unit, run: Run, row: Row, word: Word, answers: dict[str, Json]) -> Work | None:
+    unit.record("STEP_FAILED", run, {"reason": word.note}, step=row.step)
+    put(unit, fail(unit, run, row.step, word.note or "rejected by a person")._replace(owner=None), run.version)
+    return None
+
+
+def _answer(engine: Engine, unit: Unit, run: Run, row: Row, word: Word, answers: dict[str, Json]) -> Work | None:
+    return engine.move_on(unit, run, Answered(answers))
+
+
+Handler = Callable[[Engine, Unit, Run, Row, Word, "dict[str, Json]"], "Work | None"]
+HANDLERS: dict[str, Handler] = {"pass": _pass, "fail": _fail, "answer": _answer}

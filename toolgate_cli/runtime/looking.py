@@ -1,0 +1,131 @@
+"""What a person is shown: rows and runs with everything that belongs to them, read in one snapshot. Nothing here changes a run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import cast
+
+from ..core import canonical, chain, cursor, digests
+from ..core.definition import Definition
+from ..core.records import Row, RowQuery, Run, RunQuery
+from ..core.types import Json, Provenance
+from . import recovery
+from .answers import Answer, EffectWord, RunView, Waiting
+from .ports import Ports, Reader
+
+
+def head(tx: Reader) -> str:
+    return chain.head_text(tx.head(), tx.identity())
+
+
+def waiting(ports: Ports, tx: Reader, row: Row, workflow: str) -> Waiting:
+    """A row with its call, its pinned tool and its votes."""
+    stored = tx.call(row.id, row.revision) if row.revision is not None else None
+    pinned = tx.definition(row.definition) if row.definition else None
+    body = canonical.parse(pinned.body) if pinned else None
+    declared = body.get("declared") if isinstance(body, dict) else None
+    last = canonical.parse(row.last) if row.last and row.revision is None else None
+    return Waiting(
+        row,
+        workflow,
+        stored[0] if stored else None,
+        declared if isinstance(declared, dict) else None,
+        tuple(vote.actor for vote in tx.votes(row)),
+        digests.ref(row),
+        ports.owners.left_behind(row.left_behind),
+        row.expires_at is not None and row.expires_at <= ports.clock.now(),
+        last.get("form") if isinstance(last, dict) else None,
+    )
+
+
+def _rows(ports: Ports, tx: Reader, rows: Sequence[Row], run: str | None) -> tuple[Waiting, ...]:
+    """Open rows, and attempts of dead owners as the rows that they stand for where they could not be recorded."""
+    lost = [recovery.as_row(attempt, recovery.effect_of(tx, attempt.row)) for attempt in recovery.dead(ports, tx.attempts(run))]
+    names: dict[str, str] = {}
+    for row in (*rows, *lost):
+        if row.run_id not in names:
+            found = tx.run(row.run_id)
+            names[row.run_id] = found.workflow if found else ""
+    return tuple(waiting(ports, tx, row, names[row.run_id]) for row in (*rows, *lost))
+
+
+def pending(ports: Ports, tx: Reader, run: str | None, limit: int) -> tuple[Waiting, ...]:
+    rows = tx.find_by_run(run) if run is not None else tx.rows(RowQuery(newest_first=True, limit=limit))
+    return _rows(ports, tx, rows[:limit], run)
+
+
+def run_view(tx: Reader, run: Run, *, context: bool = False, changed: bool | None = None) -> RunView:
+    stored = tx.definition(run.definition)
+    definition = Definition(stored.body) if stored else None
+    path = definition.path(cursor.load(run.cursor)) if definition else ""
+    outputs = {step.path: canonical.parse(step.output) for step in tx.steps(run.id) if step.output is not None} if context else {}
+    error = canonical.parse(run.error) if run.error else None
+    return RunView(
+        run,
+        definition.title if definition else None,
+        path or None,
+        outputs,
+        cast("Mapping[str, Json]", error) if isinstance(error, dict) else None,
+        _context(tx, run.id) if context else None,
+        changed,
+    )
+
+
+def _context(tx: Reader, run: str) -> dict[str, tuple[Json, Provenance]]:
+    found = ((key, tx.value(run, key)) for key in tx.keys(run))
+    return {key: (canonical.parse(value.value), value.provenance) for key, value in found if value is not None and value.value is not None}
+
+
+def runs(tx: Reader, query: RunQuery) -> tuple[RunView, ...]:
+    return tuple(run_view(tx, run) for run in tx.runs(query))
+
+
+def answer(ports: Ports, run_id: str, effect: EffectWord) -> Answer:
+    """How a run stands after a verb."""
+    with ports.store.read() as tx:
+        run = tx.run(run_id)
+        assert run is not None, run_id
+        rows = _rows(ports, tx, tx.find_by_run(run_id), run_id)
+        return Answer(effect, run_view(tx, run)._replace(outputs=_outputs(tx, run)), rows, head(tx), _next(run, rows))
+
+
+def _outputs(tx: Reader, run: Run) -> dict[str, Json]:
+    return {step.path: canonical.parse(step.output) for step in tx.steps(run.id) if step.output is not None}
+
+
+def reached(run: Run, rows: Sequence[Waiting], until: str) -> bool:
+    """Whether what somebody waits for has come: a run that is over waits for nothing more."""
+    over = run.status in ("COMPLETED", "FAILED", "CANCELLED")
+    if until == "approval":
+        return over or bool(rows)
+    if until == "decided":
+        return over or not rows
+    return over
+
+
+def _next(run: Run, rows: Sequence[Waiting]) -> tuple[str, ...]:
+    """The commands that move the run on."""
+    if run.status in ("PAUSED", "RUNNING") and not rows:
+        return (f"toolgate continue {run.id}",) if run.owner is None or run.status == "PAUSED" else ()
+    return tuple(_command(row) for row in rows)
+
+
+def _command(waiting: Waiting) -> str:
+    row = waiting.row
+    match row.origin:
+        case "APPROVAL_REQUIRED":
+            return f"toolgate {'retry' if waiting.expired else 'approve'} {waiting.ref}"
+        case "EXECUTION_FAILED":
+            return f"toolgate {'retry' if waiting.call is None or waiting.call.arguments is not None else 'continue-tool'} {waiting.ref}"
+        case "OUTCOME_UNKNOWN":
+            return f"toolgate continue-tool {waiting.ref} --outcome-file FILE"
+        case "POLICY_DENIED":
+            return f"toolgate continue-tool {waiting.ref}"
+        case "REVIEW":
+            return f"toolgate review {row.run_id} -m NOTE"
+        case "INPUT":
+            return f"toolgate answer {row.run_id}"
+        case _:
+            return f"toolgate approve {row.run_id} --step {row.step}"
+
+

@@ -1,0 +1,106 @@
+"""What crashes and clocks leave behind: attempts of dead owners become rows of unknown outcome, expired rows are rejected (I8).
+
+Everything is found by locks that die with their process; a pid is never trusted.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from ..core import canonical, durations, effects
+from ..core.person import SYSTEM
+from ..core.records import Attempt, Call, Outcome, Row, Run
+from ..core.types import Effect, Json
+from . import gate
+from .advance import put as put_run
+from .advance import waiting
+from .ports import Ports, Reader
+from .unit import Unit, write
+
+
+def dead(ports: Ports, attempts: tuple[Attempt, ...], given_up: str | None = None) -> tuple[Attempt, ...]:
+    """The attempts whose owner is gone. `given_up`: an owner of another host that a person declares dead."""
+    return tuple(attempt for attempt in attempts if attempt.owner == given_up or _gone(ports, attempt))
+
+
+def _gone(ports: Ports, attempt: Attempt) -> bool:
+    alive = ports.owners.alive(attempt.owner, attempt.host, attempt.boot)
+    if alive is None:  # another host: nothing but time tells
+        return ports.clock.now() > durations.later(attempt.deadline, 60)
+    return not alive
+
+
+def as_row(attempt: Attempt, effect: Effect) -> Row:
+    """The row that an attempt without an owner stands for: an unknown outcome, or the last known end of a call that waited for its next attempt."""
+    row = attempt.row
+    if attempt.state == "waiting":
+        starts, uncertain = attempt.number - 1, row.doubt is not None
+        origin: Literal["OUTCOME_UNKNOWN", "EXECUTION_FAILED"] = "OUTCOME_UNKNOWN" if uncertain and effect != "read_only" else "EXECUTION_FAILED"
+        reason = "the process that was to repeat it died"
+    else:
+        starts, origin, reason = attempt.number, "OUTCOME_UNKNOWN", "the process that ran it died before its end was recorded"
+        row = row._replace(doubt=effects.stricter(row.doubt or effect, effect))
+    return row._replace(version=row.version + 1, origin=origin, starts=starts, reason=reason, expires_at=None, on_expiry=None)
+
+
+def effect_of(tx: Reader, row: Row) -> Effect:
+    """The effect class under which a call was started; without its definition, the strictest."""
+    definition = tx.definition(row.definition) if row.definition else None
+    body = canonical.parse(definition.body) if definition else None
+    declared = body.get("declared") if isinstance(body, dict) else None
+    effect = declared.get("effect") if isinstance(declared, dict) else None
+    return effect if effect in ("read_only", "idempotent", "reconcilable", "unsafe") else "unsafe"  # type: ignore[return-value]  # one of the literals
+
+
+def record(unit: Unit, attempts: tuple[Attempt, ...]) -> tuple[str, ...]:
+    """Turns attempts of dead owners into rows, in one transaction; the runs that were touched."""
+    touched: dict[str, Run] = {}
+    for attempt in attempts:
+        held = unit.tx.finish(attempt)
+        stored = unit.tx.call(attempt.row.id, attempt.row.revision)
+        run = unit.tx.run(attempt.row.run_id)
+        if held is None or stored is None or run is None:
+            continue  # somebody else was faster
+        row = as_row(held, effect_of(unit.tx, held.row))
+        event = "TOOL_INVOCATION_OUTCOME_UNKNOWN" if row.origin == "OUTCOME_UNKNOWN" else "TOOL_INVOCATION_FAILED"
+        facts: dict[str, Json] = {"phase": "INVOKE", "code": "owner_died", "message": row.reason, "owner": held.owner}
+        gate.keep(unit, run, stored[0], row, event, facts)
+        touched[run.id] = run
+    for run in touched.values():
+        unit.record("RUN_RECOVERED", run, {"owner": run.owner})
+        if run.status != "CANCELLED":
+            put_run(unit, waiting(unit, run)._replace(owner=None), run.version)
+    return tuple(touched)
+
+
+def sweep(unit: Unit, run: Run, but: str | None = None) -> None:
+    """Rejects, as `system`, the rows of a run whose time is over and whose rule says so."""
+    for row in unit.tx.find_by_run(run.id):
+        if row.id != but and row.on_expiry == "reject" and row.expires_at is not None and row.expires_at <= unit.now:
+            stored = unit.tx.call(row.id, row.revision)
+            if stored is not None and unit.tx.claim(row) is not None:
+                expire(unit, run, row, stored[0])
+
+
+def take_back(ports: Ports, run: str | None, *, given_up: str | None = None, kill: bool = True) -> tuple[str, ...]:
+    """Finds attempts of dead owners, kills what is left of their trees, and records them; the runs that were touched."""
+    with ports.store.read() as tx:
+        found = dead(ports, tx.attempts(run), given_up)
+    if not found:
+        return ()
+    if kill:
+        for attempt in found:
+            ports.processes.kill_call(attempt.row.id)
+    with write(ports, SYSTEM) as unit:
+        touched = record(unit, found)
+    for attempt in found:
+        ports.owners.forget(attempt.owner)
+    return touched
+
+
+def expire(unit: Unit, run: Run, row: Row, call: Call) -> None:
+    """Settles a row that was claimed because its time is over and its rule says `reject`."""
+    unit.record("TOOL_INVOCATION_EXPIRED", run, {"expires_at": row.expires_at, "version": row.version}, call=call, digest=row.call_digest)
+    unit.tx.add([Outcome(row.id, "rejected", "no" if row.starts == 0 else "unknown", "no" if row.starts == 0 else "unknown", "expired",
+                         canonical.encode("the approval expired"), None, unit.now)])  # fmt: skip
+    unit.decided("TOOL_INVOCATION_REJECTED", run, row, call, {"reason": "the approval expired"}, SYSTEM)

@@ -1,0 +1,145 @@
+"""Which row a decision is about: by ref, by id, or the only one that there is. Nothing is ever chosen among several.
+
+The row that is found here carries its version all the way to the claim, so what is decided is what was selected.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from ..core import digests, verbs
+from ..core.errors import ToolgateError
+from ..core.records import Row, RowQuery, Run, RunQuery
+from ..core.types import Verb
+from .ports import Reader
+
+LOOKING, DECIDING = 4, 8  # the shortest prefix of an id that serves
+ID_LENGTH = 14
+
+
+class Words(NamedTuple):
+    """[RUN] [CALL] in either order; `hex` is the part of a ref behind the @."""
+
+    run: str | None
+    call: str | None
+    hex: str | None
+
+
+def read(words: Sequence[str]) -> Words:
+    run = call = hex = None
+    for word in words:
+        id, at, rest = word.partition("@")
+        if word.startswith("r") and not at and run is None:
+            run = word
+        elif word.startswith(("c", "w")) and call is None:
+            call, hex = id, rest if at else None
+        else:
+            raise ToolgateError("not_found", f"{word} is neither a run (r...) nor a call (c...)", "toolgate pending list")
+    return Words(run, call, hex)
+
+
+def run(tx: Reader, word: str, shortest: int = LOOKING) -> Run:
+    """The run of that id, or of that unique prefix."""
+    exact = tx.run(word)
+    if exact is not None:
+        return exact
+    found = tx.runs(RunQuery(prefix=word, limit=2)) if _prefix(word, "r", shortest) else ()
+    if len(found) > 1:
+        raise ToolgateError("ambiguous", f"{word} is the beginning of several runs", "give more of it")
+    if not found:
+        raise ToolgateError("not_found", f"no run {word}", "toolgate runs list")
+    return found[0]
+
+
+def row(tx: Reader, words: Sequence[str], verb: Verb | None, shortest: int = DECIDING) -> Row:
+    """The one open call that is meant. `verb`: what it is wanted for (None: only to be shown)."""
+    asked = read(words)
+    of = run(tx, asked.run, shortest) if asked.run is not None else None
+    if asked.call is not None:
+        return _named(tx, asked, asked.call, of, shortest)
+    if of is not None:
+        return _only_of(tx, of, verb)
+    found = tx.rows(RowQuery(calls_only=True, limit=20))
+    if not found:
+        raise ToolgateError("not_found", "no call waits for a decision", "toolgate runs list")
+    return _one(found, verb)
+
+
+def _named(tx: Reader, asked: Words, call: str, of: Run | None, shortest: int) -> Row:
+    found = tx.find(of.id if of else None, call)
+    if found is None and _prefix(call, call[:1], shortest):
+        matching = tx.rows(RowQuery(prefix=call, run_id=of.id if of else None, limit=2))
+        if len(matching) > 1:
+            raise ToolgateError("ambiguous", f"{call} is the beginning of several calls", "give more of it")
+        found = matching[0] if matching else None
+    if found is None:
+        _settled(tx, call, of)
+        raise ToolgateError("not_found", f"no call {call} waits for a decision{f' in {of.id}' if of else ''}", "toolgate pending list")
+    if asked.hex is not None and digests.ref(found) != f"{found.id}@{asked.hex}":
+        raise ToolgateError("ref_mismatch", f"{found.id} is not what {call}@{asked.hex} was", f"look at it again: toolgate pending show {found.id}")
+    return found
+
+
+def _settled(tx: Reader, call: str, of: Run | None) -> None:
+    stored = tx.call(call)
+    if stored is None or (of is not None and stored[0].run_id != of.id):
+        return
+    running = any(attempt.row.id == call for attempt in tx.attempts(stored[0].run_id))
+    state = "is running" if running else f"was settled: {stored[1].status}" if stored[1] else "is not open"
+    raise ToolgateError("claim_lost", f"{call} {state}", f"toolgate runs show {stored[0].run_id}")
+
+
+def _only_of(tx: Reader, of: Run, verb: Verb | None) -> Row:
+    rows = tx.find_by_run(of.id)
+    calls = [row for row in rows if row.revision is not None]
+    if of.status == "CANCELLED":
+        calls = []  # a doubt that is left of a cancelled run is never an implicit choice
+    if calls:
+        return _one(tuple(calls), verb)
+    state = verbs.state_of(of.status, rows[0].origin if rows else None)
+    if verb is not None and not rows:
+        verbs.handler(state, verb, of.id)
+    step = f" --step {rows[0].step}" if rows and rows[0].origin in ("STEP_APPROVAL", "ESCALATION") else ""
+    use = verbs.works(state).replace(" --step", "")
+    raise ToolgateError("wrong_state", f"{of.id} is {of.status} and has no call that waits: use {use}", f"toolgate {use.split(' | ')[0]} {of.id}{step}")
+
+
+def _one(found: tuple[Row, ...], verb: Verb | None) -> Row:
+    if len(found) == 1:
+        return found[0]
+    command = verb or "pending show"
+    shown = " | ".join(f"toolgate {command} {row.run_id} {digests.ref(row)}" for row in found[:10])
+    more = f" (and {len(found) - 10} more)" if len(found) > 10 else ""
+    raise ToolgateError("ambiguous", f"{len(found)} calls wait for a decision, and nothing is chosen among several", f"{shown}{more}")
+
+
+def shown(tx: Reader, words: Sequence[str]) -> Row:
+    """What is to be looked at: the one call that is meant, or what a run waits for instead."""
+    try:
+        return row(tx, words, None, LOOKING)
+    except ToolgateError as error:
+        asked = read(words)
+        waits = tx.find_by_run(run(tx, asked.run).id) if asked.run is not None and asked.call is None else ()
+        if error.kind == "wrong_state" and waits:
+            return waits[0]
+        raise
+
+
+def step(tx: Reader, word: str, step: str | None, verb: Verb) -> Row:
+    """The gate, review, escalation or form that a run waits for. A named step must be the one."""
+    of = run(tx, word, DECIDING)
+    rows = tx.find_by_run(of.id)
+    waits = [row for row in rows if row.revision is None]
+    if not waits or of.status == "CANCELLED":
+        state = verbs.state_of(of.status, rows[0].origin if rows else None)
+        verbs.handler(state, verb, of.id)  # raises, naming the verb that works
+        raise ToolgateError("wrong_state", f"{of.id} is {of.status}: no step of it waits", f"toolgate {verbs.works(state).split(' | ')[0]} {of.id}")
+    found = waits[0]
+    if step is not None and step not in (found.step, found.step.rsplit("/", 1)[-1]):
+        raise ToolgateError("wrong_state", f"{of.id} waits for the step {found.step}, not for {step}", f"use --step {found.step}")
+    return found
+
+
+def _prefix(word: str, letter: str, shortest: int) -> bool:
+    return word.startswith(letter) and shortest <= len(word) < ID_LENGTH

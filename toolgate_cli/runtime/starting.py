@@ -1,0 +1,163 @@
+"""Starts a run, continues one, cancels one, and repositions one that failed: the verbs that move a run as a whole."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from ..core import canonical, cursor, verbs
+from ..core.definition import Definition
+from ..core.errors import ToolgateError
+from ..core.intents import Continued
+from ..core.records import Definition as Stored
+from ..core.records import RowQuery, Run, RunQuery, Value
+from ..core.types import Json, Verb
+from . import ownership, recovery
+from .advance import put
+from .engine import Engine
+from .ports import Bundle, Writer
+from .unit import Unit
+from .work import Work
+
+
+def start(engine: Engine, bundle: Bundle, inputs: Mapping[str, Json]) -> str:
+    """A new run of the workflow as it is now, driven to its first wait or its end; its id."""
+    ports = engine.ports
+    id = ports.mint.id("r")
+    with engine.write() as unit:
+        unit.tx.add([Stored(bundle.digest, "workflow", bundle.body)])
+        run = Run(
+            id, bundle.id, bundle.digest, engine.person.name, "RUNNING", cursor.dump(cursor.start()), 1, ownership.mine(ports),
+            0, 0, None, unit.now, unit.now,
+        )  # fmt: skip
+        unit.tx.put_run(run, None)
+        unit.tx.add(Value(id, f"inputs.{name}", -1, canonical.encode(value), None, "user") for name, value in inputs.items())
+        facts: dict[str, Json] = {"workflow": bundle.id, "definition": bundle.digest, "config": engine.world.config.digest, **engine.person.facts()}
+        unit.record("RUN_STARTED", run, facts)
+        work = engine.take(unit, run)
+    engine.carry(id, work)
+    return id
+
+
+def state(tx: Writer, run: Run) -> verbs.State:
+    """What a run as a whole stands for in the table of verbs: its first open row, else its status."""
+    rows = tx.find_by_run(run.id)
+    if not rows:
+        return verbs.state_of(run.status, None, False, False)
+    stored = tx.call(rows[0].id, rows[0].revision) if rows[0].revision is not None else None
+    return verbs.state_of(run.status, rows[0].origin, stored is not None and stored[0].arguments is None, False)
+
+
+def _allowed(unit: Unit, run_id: str, verb: Verb) -> Run:
+    run = unit.tx.run(run_id)
+    if run is None:
+        raise ToolgateError("not_found", f"no run {run_id}", "toolgate runs list")
+    verbs.handler(state(unit.tx, run), verb)
+    return run
+
+
+def continue_run(engine: Engine, run_id: str) -> None:
+    """Carries a paused run on, or takes over one whose owner died."""
+    with engine.write() as unit:
+        run = _allowed(unit, run_id, "continue")
+        recovery.sweep(unit, run)
+        work = _take_over(engine, unit, run)
+    engine.carry(run_id, work)
+
+
+def _take_over(engine: Engine, unit: Unit, run: Run) -> Work | None:
+    running = unit.tx.attempts(run.id)
+    if run.owner is not None and ownership.alive(engine.ports, run.owner):
+        raise ToolgateError("run_owned", f"{run.id} is driven by {run.owner.split(':')[0]}", f"toolgate wait {run.id} --for done", retryable=True)
+    if running:
+        raise ToolgateError("run_owned", f"a call of {run.id} is running under {running[0].owner}", f"toolgate wait {run.id} --for done", retryable=True)
+    unit.record("RUN_CONTINUED", run, dict(engine.person.facts()))
+    return engine.take(unit, run, Continued() if run.status == "PAUSED" else None)
+
+
+def take_over_dead(engine: Engine, run_id: str | None, given_up: str | None) -> tuple[str, ...]:
+    """Drives every run (or one) that a dead owner left RUNNING; `given_up`: an owner that a person declares dead."""
+    with engine.ports.store.read() as tx:
+        running = tx.runs(RunQuery("RUNNING", limit=10_000))
+        left = [run.id for run in running if run_id in (None, run.id) and not tx.attempts(run.id) and _left(engine, run, given_up)]
+    for id in left:
+        with engine.write() as unit:
+            run = unit.tx.run(id)
+            work = None
+            if run is not None and run.status == "RUNNING" and _left(engine, run, given_up) and not unit.tx.attempts(id):
+                unit.record("RUN_RECOVERED", run, {"owner": run.owner, **engine.person.facts()})
+                work = engine.take(unit, run)
+        engine.carry(id, work)
+    return tuple(left)
+
+
+def _left(engine: Engine, run: Run, given_up: str | None) -> bool:
+    return run.owner is None or run.owner.split(":")[0] == given_up or not ownership.alive(engine.ports, run.owner)
+
+
+def reject_expired(engine: Engine, run_id: str | None) -> tuple[str, ...]:
+    """Rejects, as `system`, what expired where its rule says so, and drives the runs that this set free."""
+    with engine.ports.store.read() as tx:
+        rows = tx.rows(RowQuery(run_id, expired_by=engine.ports.clock.now(), limit=10_000))
+        runs = dict.fromkeys(row.run_id for row in rows if row.on_expiry == "reject")
+    for id in runs:
+        with engine.write() as unit:
+            run = unit.tx.run(id)
+            work = None
+            if run is not None and run.status not in ("COMPLETED", "FAILED", "CANCELLED"):
+                recovery.sweep(unit, run)
+                work = engine.move_on(unit, run)
+        engine.carry(id, work)
+    return tuple(runs)
+
+
+def cancel(unit: Unit, run_id: str, reason: str | None) -> None:
+    """Cancel wins (I10): open rows are closed in this transaction, running attempts are marked, nothing is started for the run after it."""
+    run = _allowed(unit, run_id, "cancel")
+    if run.status == "CANCELLED":
+        return
+    closed = []
+    for row in unit.tx.find_by_run(run.id):
+        if row.doubt is not None or row.origin == "OUTCOME_UNKNOWN":
+            continue  # a doubt stays listed until a person settles it
+        unit.tx.remove(run.id, row.id)
+        closed.append(row.id)
+        stored = unit.tx.call(row.id, row.revision) if row.revision is not None else None
+        if stored is not None:
+            unit.record("TOOL_INVOCATION_CANCELLED", run, {"version": row.version}, call=stored[0], digest=row.call_digest)
+    unit.tx.mark_cancelled(run.id)
+    facts: dict[str, Json] = {"reason": reason, "closed": list(closed), **unit.person.facts()}
+    unit.record("RUN_CANCELLED", run, facts)
+    put(unit, run._replace(status="CANCELLED", owner=None), run.version)
+
+
+def retry_step(engine: Engine, run_id: str, step: str) -> None:
+    """Repositions a failed or paused run at a top-level step; it and everything after it runs again."""
+    with engine.write() as unit:
+        run = _allowed(unit, run_id, "retry --step")
+        stored = unit.tx.definition(run.definition)
+        assert stored is not None
+        definition = Definition(stored.body)
+        top = _top(definition, step)
+        _may_retry(definition.sequence("")[top], step)
+        unit.tx.rewind(run.id, top)
+        unit.record("STEP_RETRIED", run, {"status": run.status, **engine.person.facts()}, step=step)
+        fresh = run._replace(cursor=cursor.dump(cursor.at(top)), error=None)
+        work = engine.take(unit, fresh)
+    engine.carry(run_id, work)
+
+
+def _top(definition: Definition, step: str) -> int:
+    top = definition.top(step)
+    if top is not None:
+        return top
+    holder = definition.holder(step.rsplit("/", 1)[-1])
+    if holder is not None:
+        raise ToolgateError("wrong_state", f"{step} runs inside {holder}: only top-level steps can be retried", f"use --step {holder}")
+    steps = ", ".join(str(table["id"]) for table in definition.sequence(""))
+    raise ToolgateError("not_found", f"no step {step} in this workflow", f"its steps: {steps}")
+
+
+def _may_retry(table: Mapping[str, Json], step: str) -> None:
+    retry = table.get("retry")
+    if table["type"] in ("agent", "spar") and not (isinstance(retry, dict) and retry.get("allow") is True):
+        raise ToolgateError("wrong_state", f"the step {step} does not allow a retry", "its workflow would have to say retry = { allow = true }")

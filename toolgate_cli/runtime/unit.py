@@ -1,0 +1,81 @@
+"""One write transaction as the use cases see it: a time that never goes back, and events that commit with what they tell of (I6)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+
+from ..core import chain
+from ..core.person import Person
+from ..core.records import Call, Event, Row, Run
+from ..core.types import Json
+from .ports import Ports, Writer
+
+
+class Unit:
+    """`now` is the later of the clock and the last event; `person` is the actor of events that name nobody else."""
+
+    def __init__(self, tx: Writer, ports: Ports, person: Person) -> None:
+        self.tx = tx
+        self.ports = ports
+        self.person = person
+        self._head = tx.head()
+        self._identity = tx.identity()
+        self._new: list[Event] = []
+        clock = ports.clock.now()
+        self.now = clock if self._head is None else max(clock, self._head.at)
+
+    def record(
+        self,
+        type: str,
+        run: Run | None,
+        payload: Mapping[str, Json],
+        *,
+        step: str | None = None,
+        call: Call | None = None,
+        digest: str | None = None,
+        attempt: int | None = None,
+        person: Person | None = None,
+    ) -> Event:
+        """Adds an event; it is written when the transaction ends, after everything that it tells of."""
+        draft = chain.Draft(
+            at=self.now,
+            run_id=run.id if run else None,
+            step_id=step if step is not None else call.step if call else None,
+            call_id=call.id if call else None,
+            capability=call.capability if call else None,
+            call_digest=digest,
+            attempt=attempt,
+            type=type,
+            actor=(person or self.person).name,
+            payload=payload,
+        )
+        event = chain.extend(self._head, self._identity, draft, self.ports.mint.salt())
+        self._head = event
+        self._new.append(event)
+        return event
+
+    def decided(self, type: str, run: Run, row: Row, call: Call | None, payload: Mapping[str, Json], person: Person | None = None) -> Event:
+        """A decision of a person: who, as claimed and as the operating system says, and on exactly what."""
+        person = person or self.person
+        facts: dict[str, Json] = {"version": row.version, "origin": row.origin, **payload, **person.facts()}
+        return self.record(type, run, facts, step=row.step, call=call, digest=row.call_digest, attempt=row.starts or None, person=person)
+
+    @property
+    def next_seq(self) -> int:
+        return 1 if self._head is None else self._head.seq + 1
+
+    def flush(self) -> None:
+        if self._new:
+            self.tx.append(self._new)
+            self._new = []
+
+
+@contextmanager
+def write(ports: Ports, person: Person) -> Iterator[Unit]:
+    """A transaction that commits with its events, or not at all."""
+    with ports.store.write() as tx:
+        unit = Unit(tx, ports, person)
+        yield unit
+        tx.add(ports.files.accepted())
+        unit.flush()

@@ -1,0 +1,57 @@
+"""What a step may look at while it plans: the context, its own memo, what has come in. Nothing here writes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from ..core import canonical, references
+from ..core.config import Agent
+from ..core.definition import Definition
+from ..core.errors import ToolgateError
+from ..core.intents import Arrived
+from ..core.types import Json
+from ..core.world import World
+from .ports import Reader
+
+
+class StepView:
+    def __init__(self, tx: Reader, run: str, path: str, definition: Definition, world: World, memo: Mapping[str, Json], arrived: Arrived) -> None:
+        self._tx = tx
+        self._run = run
+        self._path = path
+        self._definition = definition
+        self._world = world
+        self.memo = memo
+        self.arrived = arrived
+
+    def value(self, key: str) -> Json:
+        found = self._tx.value(self._run, key)
+        if found is None or found.value is None:
+            raise KeyError(key)
+        return canonical.parse(found.value)
+
+    def fill(self, template: Json) -> Json:
+        return references.fill(template, self._look_up)
+
+    def _look_up(self, name: str) -> Json:
+        if not name.startswith("steps."):
+            return self.value(name)
+        step = self._tx.step(self._run, name.removeprefix("steps."))
+        if step is None or step.output is None:
+            raise KeyError(name)
+        return canonical.parse(step.output)
+
+    def form(self, name: str) -> Json:
+        try:
+            return [dict(item) for item in self._definition.form(name)]
+        except KeyError:
+            raise ToolgateError("invalid", f"the workflow has no form {name}") from None
+
+    def agent(self, name: str) -> Agent:
+        agent = self._world.config.agents.get(name)
+        if agent is None:
+            raise ToolgateError("invalid", f"no agent {name} in toolgate.toml", "declare it again, then retry the step")
+        return agent
+
+    def turns(self) -> int:
+        return self._tx.turn_count(self._run, self._path)

@@ -1,0 +1,46 @@
+"""The outside works that a transaction can end with: everything that must not happen while the store is locked (I7)."""
+
+from __future__ import annotations
+
+from typing import NamedTuple, TypeAlias
+
+from ..core.config import Model
+from ..core.intents import TurnRequest
+from ..core.records import Attempt
+from ..core.world import Needs
+from .gate import Claim
+
+
+class Invoke(NamedTuple):
+    """Start a tool; the claim was committed."""
+
+    claim: Claim
+
+
+class Ask(NamedTuple):
+    """Ask a model for the turn that the cursor waits for."""
+
+    model: Model
+    request: TurnRequest
+    path: str
+
+
+class Prepare(NamedTuple):
+    """Fetch what a verdict needs; `waiting`: the verdict is on the repetition of this attempt."""
+
+    needs: Needs
+    waiting: Attempt | None = None
+
+
+class Rest(NamedTuple):
+    """Wait before the next attempt of a call."""
+
+    seconds: float
+    waiting: Attempt
+
+
+class More(NamedTuple):
+    """Nothing outside: a long stretch of pure steps is committed on its way."""
+
+
+Work: TypeAlias = Invoke | Ask | Prepare | Rest | More

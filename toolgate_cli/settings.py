@@ -1,0 +1,121 @@
+"""Where a command finds its home and its store, and who acts: flag > TOOLGATE_* > default, with where each came from."""
+
+from __future__ import annotations
+
+import os
+import pwd
+from collections.abc import Mapping
+from typing import Literal, NamedTuple, cast
+
+from .core.errors import ToolgateError
+from .core.person import SYSTEM, Person
+
+Output = Literal["auto", "table", "tsv", "json", "jsonl"]
+Color = Literal["auto", "always", "never"]
+
+OUTPUTS: tuple[str, ...] = ("auto", "table", "tsv", "json", "jsonl")
+COLORS: tuple[str, ...] = ("auto", "always", "never")
+_LONGEST_NAME = 128
+
+
+class Settings(NamedTuple):
+    """`home` and `db` are absolute. `actor`: the name that is claimed; `os_user`: what the system says. `origins`: setting -> "--actor",
+    "TOOLGATE_ACTOR" (any variable) or "default"."""
+
+    home: str
+    db: str
+    actor: str
+    output: Output
+    color: Color
+    os_user: str
+    uid: int
+    origins: Mapping[str, str]
+
+
+def settings(flags: Mapping[str, str | None], environ: Mapping[str, str]) -> Settings:
+    """`flags`: home, db, actor, output, color as they were given, None where they were not. ToolgateError("usage") for what is no value."""
+    origins: dict[str, str] = {}
+    uid = os.getuid()
+    user = os_user(uid)
+
+    def pick(name: str, default: str, origin: str = "default") -> str:
+        value, origins[name] = _pick(name, flags.get(name), environ, default, origin)
+        return value
+
+    home = _folder(pick("home", "."), origins["home"])
+    db = _file(pick("db", os.path.join(home, ".toolgate", "toolgate.db")), origins["db"])
+    actor = _actor(pick("actor", user), origins["actor"])
+    output = _choice(pick("output", "auto"), OUTPUTS, origins["output"])
+    color = _choice(pick("color", *_color(environ)), COLORS, origins["color"])
+    return Settings(home, db, actor, cast(Output, output), cast(Color, color), user, uid, origins)
+
+
+def person(settings: Settings, identity: Literal["declared", "os"]) -> Person:
+    """Who acts. ToolgateError("not_authorised") where only the OS user counts and another name was given."""
+    if identity == "os" and settings.actor != settings.os_user:
+        raise ToolgateError(
+            "not_authorised",
+            f"the actor is {settings.os_user}, not {settings.actor}: identity.mode is os",
+            "leave --actor and TOOLGATE_ACTOR out",
+        )
+    return Person(settings.actor, settings.os_user, settings.uid, os.uname().nodename)
+
+
+def os_user(uid: int) -> str:
+    """By the user's number; never by $USER, which anybody can set."""
+    try:
+        return pwd.getpwuid(uid).pw_name
+    except KeyError:
+        return f"uid-{uid}"
+
+
+def _pick(name: str, flag: str | None, environ: Mapping[str, str], default: str, origin: str) -> tuple[str, str]:
+    if flag is not None:
+        return flag, f"--{name}"
+    variable = f"TOOLGATE_{name.upper()}"
+    if variable in environ:
+        return environ[variable], variable
+    return default, origin
+
+
+def _color(environ: Mapping[str, str]) -> tuple[str, str]:
+    """What the common variables say, and which did; see no-color.org and force-color.org."""
+    if environ.get("NO_COLOR"):
+        return "never", "NO_COLOR"
+    if environ.get("FORCE_COLOR"):
+        return ("never" if environ["FORCE_COLOR"] == "0" else "always"), "FORCE_COLOR"
+    return ("never", "TERM") if environ.get("TERM") == "dumb" else ("auto", "default")
+
+
+def _folder(text: str, origin: str) -> str:
+    return os.path.abspath(_path(text, origin))
+
+
+def _file(text: str, origin: str) -> str:
+    if text.endswith("/"):
+        raise ToolgateError("usage", f"{origin}: {text} is a folder, not a file")
+    return os.path.abspath(_path(text, origin))
+
+
+def _path(text: str, origin: str) -> str:
+    if not text or "\0" in text:
+        raise ToolgateError("usage", f"{origin} is empty" if not text else f"{origin} is not a path", "give a path, or leave it out")
+    return text
+
+
+def _actor(text: str, origin: str) -> str:
+    """A name that is the same for every reader: printable, no blanks around it, and not the program's own."""
+    if not text:
+        raise ToolgateError("usage", f"{origin} is empty", "give a name, or leave it out")
+    if len(text) > _LONGEST_NAME or not text.isprintable() or text != text.strip() or "*" in text:
+        hint = f"printable, without * and blanks around it, {_LONGEST_NAME} characters at most"
+        raise ToolgateError("usage", f"{origin} is not a name", hint)
+    if text == SYSTEM.name and origin != "default":
+        raise ToolgateError("usage", f"{origin}: {text} is toolgate itself", "give your own name")
+    return text
+
+
+def _choice(text: str, choices: tuple[str, ...], origin: str) -> str:
+    if text not in choices:
+        raise ToolgateError("usage", f"{origin}: {text} is not one of {', '.join(choices)}", f"one of {', '.join(choices)}")
+    return text

@@ -1,0 +1,64 @@
+"""Where a database may stand: on this host's own disk, in a private folder. Locks of a network file system lie: two could both win."""
+
+from __future__ import annotations
+
+import os
+
+from ..core.errors import ToolgateError
+from ..host.private import new_private_file, private_folder, tighten
+
+_NETWORK = frozenset(
+    ("afs", "ceph", "cifs", "coda", "davfs", "gfs2", "glusterfs", "gpfs", "lustre", "ncpfs", "nfs", "nfs4", "ocfs2", "orangefs", "smb2")
+    + ("smb3", "smbfs", "fuse.cephfs", "fuse.davfs2", "fuse.glusterfs", "fuse.rclone", "fuse.s3fs", "fuse.smbnetfs", "fuse.sshfs")
+)
+
+
+def network(path: str, mounts: str) -> str | None:
+    """The network file system that holds `path` (real and absolute), None if it is local. `mounts`: text of /proc/self/mountinfo."""
+    best, kind = "", ""
+    for line in mounts.splitlines():
+        before, _, after = line.partition(" - ")
+        fields = before.split(" ")
+        if len(fields) < 5 or not after:
+            continue
+        point = fields[4].replace("\\040", " ").replace("\\011", "\t").replace("\\012", "\n").replace("\\134", "\\")
+        inside = point == "/" or path == point or path.startswith(point + "/")
+        if inside and len(point) >= len(best):  # a later mount on the same point covers the earlier
+            best, kind = point, after.split(" ", 1)[0]
+    return kind if kind in _NETWORK else None
+
+
+def refuse_network(path: str) -> None:
+    """Raises ToolgateError("storage") where the file stands, or would stand, on a network file system."""
+    try:
+        with open("/proc/self/mountinfo", encoding="utf-8", errors="surrogateescape") as file:
+            kind = network(os.path.realpath(path), file.read())
+    except OSError:
+        return  # no /proc: nothing is known, and SQLite still checks its own locks
+    if kind:
+        said = f"the database is on a network file system ({kind}), whose locks do not hold: {path}"
+        raise ToolgateError("storage", said, "choose a local file with --db")
+
+
+def read_only_media(path: str) -> bool:
+    """Whether nobody at all can write there, so that a copy without its companion files is complete."""
+    return bool(os.statvfs(path).f_flag & os.ST_RDONLY) and not _has_content(path + "-wal")
+
+
+def _has_content(path: str) -> bool:
+    try:
+        return os.stat(path).st_size > 0
+    except FileNotFoundError:
+        return False
+
+
+def make_private(path: str) -> bool:
+    """Makes an empty 0600 file, and its folder 0700 where that is missing; False if the file exists. Raises OSError."""
+    private_folder(os.path.dirname(path))
+    return new_private_file(path)
+
+
+def tighten_all(path: str) -> None:
+    """Takes the rights of others away from the file and its companions. Raises OSError."""
+    for suffix in ("", "-wal", "-shm"):
+        tighten(path + suffix)

@@ -1,0 +1,179 @@
+"""One snapshot of a SQLite store. Every statement is answered by an index and read to its end: else its transaction would stay open."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from ..core.digests import ref
+from ..core.records import (
+    Accepted,
+    Attempt,
+    Call,
+    Definition,
+    Event,
+    EventQuery,
+    Outcome,
+    Row,
+    RowQuery,
+    Run,
+    RunQuery,
+    Step,
+    Turn,
+    Value,
+    Vote,
+)
+from . import _queries as queries
+from ._faults import CAUGHT, fault
+from ._refusals import over
+from ._rows import ATTEMPT, columns, to_attempt, to_row
+
+_PAGE = 1000  # events fetched at once: memory stays constant however long the log is
+
+_FIND = f"SELECT {columns(Row)} FROM pending WHERE id = ?"
+_FIND_IN_RUN = f"{_FIND} AND run_id = ?"
+_FIND_BY_RUN = f"SELECT {columns(Row)} FROM pending WHERE run_id = ? ORDER BY created_at, id"
+_ATTEMPTS = f"SELECT {ATTEMPT} FROM attempts WHERE id >= '' ORDER BY id"
+_ATTEMPTS_OF = f"SELECT {ATTEMPT} FROM attempts WHERE run_id = ? ORDER BY id"
+_RUN = f"SELECT {columns(Run)} FROM runs WHERE id = ?"
+_SETTLED = (
+    f"SELECT {columns(Call, 'c.')}, {columns(Outcome, 'o.')} FROM calls AS c LEFT JOIN outcomes AS o ON o.call_id = c.id WHERE c.id = ?"
+)
+_CALL = f"{_SETTLED} ORDER BY c.revision DESC LIMIT 1"
+_REVISION = f"{_SETTLED} AND c.revision = ?"
+_VALUE = (
+    "SELECT c.run_id, c.key, c.top, CASE WHEN c.call_id IS NULL THEN c.value ELSE o.body END, c.call_id, c.provenance "
+    "FROM context AS c LEFT JOIN outcomes AS o ON o.call_id = c.call_id WHERE c.run_id = ? AND c.key = ? ORDER BY c.top DESC LIMIT 1"
+)
+_KEYS = (
+    "SELECT key FROM context AS c WHERE run_id = ? AND NOT (value IS NULL AND call_id IS NULL) "
+    "AND top = (SELECT max(top) FROM context WHERE run_id = c.run_id AND key = c.key) ORDER BY key"
+)
+_STEPS = f"SELECT {columns(Step)} FROM steps WHERE run_id = ? ORDER BY top, at, path"
+_STEP = f"SELECT {columns(Step)} FROM steps WHERE run_id = ? AND path = ?"
+_TURNS = f"SELECT {columns(Turn)} FROM turns WHERE run_id = ? AND path = ? AND number >= ? ORDER BY number"
+_TURN_COUNT = "SELECT count(*) FROM turns WHERE run_id = ? AND path = ?"
+_VOTES = f"SELECT {columns(Vote)} FROM votes WHERE row_id = ? AND ref = ? ORDER BY at, actor"
+_DEFINITION = f"SELECT {columns(Definition)} FROM definitions WHERE digest = ?"
+_ACCEPTED = "SELECT 1 FROM checked WHERE digest = ? AND checker = ?"
+_EVENT = f"SELECT {columns(Event)} FROM events WHERE seq = ?"
+_HEAD = f"SELECT {columns(Event)} FROM events WHERE seq > 0 ORDER BY seq DESC LIMIT 1"
+_IDENTITY = "SELECT id FROM identity"
+
+
+class SqliteReader:
+    """`ports.Reader` within one open transaction."""
+
+    def __init__(self, connection: sqlite3.Connection, path: str) -> None:
+        self._connection: sqlite3.Connection | None = connection
+        self._path = path
+
+    def end(self) -> None:
+        """The transaction is over: what is asked from now on is a fault of the caller."""
+        self._connection = None
+
+    def _all(self, statement: str, values: Sequence[Any] = ()) -> list[Any]:
+        if self._connection is None:
+            raise over()
+        try:
+            return self._connection.execute(statement, values).fetchall()
+        except CAUGHT as error:
+            raise fault(error, self._path) from error
+
+    def _one(self, statement: str, values: Sequence[Any] = ()) -> Any:
+        found = self._all(statement, values)
+        return found[0] if found else None
+
+    # ---- what waits ----
+    def find(self, run: str | None, id: str) -> Row | None:
+        found = self._one(_FIND, (id,)) if run is None else self._one(_FIND_IN_RUN, (id, run))
+        return to_row(found) if found else None
+
+    def find_by_run(self, run: str) -> tuple[Row, ...]:
+        return tuple(map(to_row, self._all(_FIND_BY_RUN, (run,))))
+
+    def rows(self, query: RowQuery) -> tuple[Row, ...]:
+        return tuple(map(to_row, self._all(*queries.rows(query))))
+
+    def attempts(self, run: str | None) -> tuple[Attempt, ...]:
+        """By id."""
+        return tuple(map(to_attempt, self._all(_ATTEMPTS) if run is None else self._all(_ATTEMPTS_OF, (run,))))
+
+    def votes(self, row: Row) -> tuple[Vote, ...]:
+        """By time."""
+        return tuple(map(Vote._make, self._all(_VOTES, (row.id, ref(row)))))
+
+    # ---- runs and what they made ----
+    def run(self, id: str) -> Run | None:
+        found = self._one(_RUN, (id,))
+        return Run(*found) if found else None
+
+    def runs(self, query: RunQuery) -> tuple[Run, ...]:
+        return tuple(map(Run._make, self._all(*queries.runs(query))))
+
+    def call(self, id: str, revision: int | None = None) -> tuple[Call, Outcome | None] | None:
+        found = self._one(_CALL, (id,)) if revision is None else self._one(_REVISION, (id, revision))
+        if found is None:
+            return None
+        split = len(Call._fields)
+        return Call(*found[:split]), None if found[split] is None else Outcome(*found[split:])
+
+    def calls(self, prefix: str, limit: int) -> tuple[Call, ...]:
+        return tuple(map(Call._make, self._all(queries.CALLS, (*queries.between(prefix), limit))))
+
+    def value(self, run: str, key: str) -> Value | None:
+        found = self._one(_VALUE, (run, key))
+        value = Value(*found) if found else None
+        return None if value is None or (value.value is None and value.call_id is None) else value
+
+    def keys(self, run: str) -> tuple[str, ...]:
+        return tuple(key for (key,) in self._all(_KEYS, (run,)))
+
+    def steps(self, run: str) -> tuple[Step, ...]:
+        """In the order of the workflow and of time."""
+        return tuple(map(Step._make, self._all(_STEPS, (run,))))
+
+    def step(self, run: str, path: str) -> Step | None:
+        found = self._one(_STEP, (run, path))
+        return Step(*found) if found else None
+
+    def turns(self, run: str, path: str, since: int = 0) -> tuple[Turn, ...]:
+        return tuple(map(Turn._make, self._all(_TURNS, (run, path, since))))
+
+    def turn_count(self, run: str, path: str) -> int:
+        return int(self._one(_TURN_COUNT, (run, path))[0])
+
+    # ---- memories and the log ----
+    def definition(self, digest: str) -> Definition | None:
+        found = self._one(_DEFINITION, (digest,))
+        return Definition(*found) if found else None
+
+    def accepted(self, seen: Accepted) -> bool:
+        return self._one(_ACCEPTED, seen) is not None
+
+    def events(self, query: EventQuery) -> Iterator[Event]:
+        """By seq, fetched a page at a time; to be read within the transaction."""
+        if query.newest and query.limit is not None:
+            yield from map(Event._make, reversed(self._all(*queries.events(query, query.after, query.limit))))
+            return
+        query, after, left = query._replace(newest=False), query.after, query.limit
+        while left is None or left > 0:
+            wanted = _PAGE if left is None else min(_PAGE, left)
+            page = self._all(*queries.events(query, after, wanted))
+            yield from map(Event._make, page)
+            if len(page) < wanted:
+                return
+            after, left = page[-1][0], None if left is None else left - len(page)
+
+    def event(self, seq: int) -> Event | None:
+        found = self._one(_EVENT, (seq,))
+        return Event(*found) if found else None
+
+    def head(self) -> Event | None:
+        found = self._one(_HEAD)
+        return Event(*found) if found else None
+
+    def identity(self) -> str:
+        """ "" where there is no database yet: the first write makes it."""
+        return str(self._one(_IDENTITY)[0])

@@ -1,0 +1,175 @@
+"""The store in one SQLite file: private, in WAL with full syncs. Guards I2 and I6: one writer at a time, all of it or nothing.
+
+Looking at a store that does not exist shows an empty one and makes no file; the first write makes it. A store object belongs to one
+thread, and its transactions do not nest. A crash at any point leaves the last commit.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import time
+from contextlib import suppress
+from types import TracebackType
+from typing import TYPE_CHECKING
+
+from ..core.errors import ToolgateError
+from ..host.crash import point
+from ._connect import empty
+from ._faults import CAUGHT, busy, fault, os_fault
+from ._file import DatabaseFile
+from ._reader import SqliteReader
+from ._refusals import nested, spoiled
+from ._schema import VERSION, version_of
+from ._turn import Turn
+from ._writer import SqliteWriter
+
+if TYPE_CHECKING:
+    from ..runtime.ports import Mint
+
+_PATIENCE = 30.0  # seconds
+
+
+class SqliteStore:
+    """`ports.Store` over the file at `path`. `readonly`: nothing is ever written, and a write transaction is refused."""
+
+    def __init__(self, path: str, mint: Mint, *, readonly: bool = False) -> None:
+        self._file = DatabaseFile(os.path.abspath(path), readonly, lambda: mint.id("d"), mint.jitter)
+        self._turn = Turn(self._file.path + "-turn", mint.jitter)
+        self._inside = False  # a transaction is open
+
+    def read(self) -> _Reading:
+        """One snapshot. Raises ToolgateError("storage")."""
+        return _Reading(self)
+
+    def write(self, patience: float = _PATIENCE) -> _Writing:
+        """One write transaction: committed at the end, rolled back if the body raises. Waits at most `patience` seconds for the lock."""
+        return _Writing(self, patience)
+
+    def close(self) -> None:
+        """Lets the file go; a store that is used again opens it again."""
+        self._turn.close()
+        self._file.close()
+
+    def _enter(self) -> None:
+        if self._inside:
+            raise nested()
+        self._inside = True
+
+    def _leave(self) -> None:
+        self._inside = False
+
+
+def _begin(connection: sqlite3.Connection, how: str, path: str) -> None:
+    """Opens a transaction and takes its snapshot at once; a file that a newer program has changed since it was opened is refused."""
+    connection.execute(how)
+    try:
+        if connection.execute("PRAGMA user_version").fetchall()[0][0] != VERSION:
+            version_of(connection, path)
+    except BaseException:
+        connection.execute("ROLLBACK")
+        raise
+
+
+def _roll_back(connection: sqlite3.Connection) -> None:
+    if connection.in_transaction:
+        with suppress(sqlite3.Error):  # SQLite has rolled back by itself; nothing was committed
+            connection.execute("ROLLBACK")
+
+
+class _Reading:
+    def __init__(self, store: SqliteStore) -> None:
+        self._store = store
+
+    def __enter__(self) -> SqliteReader:
+        store, file = self._store, self._store._file
+        store._enter()
+        try:
+            found = file.look(_PATIENCE)
+            self._connection = connection = found or empty()
+            self._lent = found is not None
+            file.patiently(lambda: _begin(connection, "BEGIN", file.path), _PATIENCE)
+            self._reader = SqliteReader(connection, file.path)
+            return self._reader
+        except BaseException:
+            store._leave()
+            raise
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self._reader.end()
+        try:
+            _roll_back(self._connection)  # nothing was changed: this only lets the snapshot go
+            if not self._lent:
+                self._connection.close()
+        finally:
+            self._store._leave()
+
+
+class _Writing:
+    def __init__(self, store: SqliteStore, patience: float) -> None:
+        self._store = store
+        self._patience = patience
+
+    def __enter__(self) -> SqliteWriter:
+        store, file = self._store, self._store._file
+        if file.readonly:
+            raise ToolgateError("storage", f"the database is open for reading only: {file.path}")
+        store._enter()
+        try:
+            until = time.monotonic() + self._patience
+            file.make_room()
+            self._take(until)
+            try:
+                connection = file.make(self._left(until))
+                file.patiently(lambda: _begin(connection, "BEGIN IMMEDIATE", file.path), self._left(until))
+            except BaseException:
+                store._turn.give()
+                raise
+        except BaseException:
+            store._leave()
+            raise
+        self._connection = connection
+        self._writer = SqliteWriter(connection, file.path)
+        return self._writer
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self._writer.end()
+        try:
+            if kind is None and not self._writer.spoiled:
+                self._commit()
+            else:
+                _roll_back(self._connection)
+        finally:
+            self._store._turn.give()
+            self._store._leave()
+        if kind is None and self._writer.spoiled:
+            raise spoiled()
+
+    def _commit(self) -> None:
+        point("commit:before")
+        try:
+            self._connection.execute("COMMIT")
+        except CAUGHT as error:
+            _roll_back(self._connection)
+            raise fault(error, self._store._file.path) from error
+        point("commit:after")
+        if self._writer.erased:
+            self._clean()
+
+    def _clean(self) -> None:
+        """What was erased leaves the log and the file too; while a reader needs the old pages, the next checkpoint does it."""
+        with suppress(sqlite3.Error):  # the change itself is committed
+            self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+            self._connection.execute("PRAGMA secure_delete = OFF").fetchall()
+
+    def _take(self, until: float) -> None:
+        path = self._store._file.path
+        try:
+            if self._store._turn.take(until):
+                return
+        except OSError as error:
+            raise os_fault(error, path) from error
+        raise busy(path, self._patience)
+
+    def _left(self, until: float) -> float:
+        return max(0.0, until - time.monotonic())

@@ -1,0 +1,61 @@
+"""A first home, written with nothing of the person's overwritten: one tool that is free, one that asks, and a workflow that uses both."""
+
+from __future__ import annotations
+
+import os
+
+from ..core.errors import ToolgateError
+
+TOOLS = {
+    "schema": 1,
+    "tools": {
+        "clock.now": {
+            "description": "Tell the time.",
+            "safety": "read_only",
+            "effect": "read_only",
+            "input_schema": {"type": "object", "additionalProperties": False},
+            "command": {"argv": ["date", "-u"], "stdin": "none"},
+        },
+        "notes.add": {
+            "description": "Add a note to notes.txt.",
+            "title": "Note: ${args.text}",
+            "safety": "write",
+            "effect": "unsafe",
+            "input_schema": {"type": "object", "required": ["text"], "additionalProperties": False, "properties": {"text": {"type": "string"}}},
+            "command": {"argv": ["tee", "-a", "notes.txt"]},
+        },
+    },
+    "policy": {
+        "default": "require_approval",
+        "rules": [{"name": "reads-are-free", "safety": "read_only", "decision": "allow"}],
+    },
+}
+HELLO = {
+    "schema": 1,
+    "id": "hello",
+    "title": "A first run",
+    "inputs": {"text": {"type": "string", "default": "hello"}},
+    "steps": [
+        {"id": "when", "type": "tool", "tool": "clock.now"},
+        {"id": "note", "type": "tool", "tool": "notes.add", "arguments": {"text": "${inputs.text}"}},
+    ],
+}
+
+
+def begin(folder: str) -> tuple[str, ...]:
+    """Writes the files and names them. ToolgateError("invalid") where there is a home already, "storage" where nothing can be written."""
+    import tomli_w
+
+    files = {"toolgate.toml": TOOLS, os.path.join("workflows", "hello.toml"): HELLO}
+    paths = {os.path.join(folder, name): content for name, content in files.items()}
+    there = [path for path in paths if os.path.lexists(path)]
+    if there:
+        raise ToolgateError("invalid", f"{there[0]} is there already", "a home is begun once: edit it, or name another folder")
+    try:
+        for path, content in paths.items():
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+            with open(path, "xb") as file:
+                tomli_w.dump(content, file)
+    except OSError as error:
+        raise ToolgateError("storage", f"{error.filename}: {(error.strerror or 'cannot be written').lower()}") from None
+    return tuple(paths)

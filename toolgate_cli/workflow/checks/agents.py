@@ -1,0 +1,74 @@
+"""What agents and models must hold: an agent names a model and tools that exist."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from ...core import patterns
+from ...core.errors import ToolgateError
+from ...core.types import Json
+from .. import models, shapes
+from ..issues import Issues, meant
+from ..kinds import Kinds
+from ..names import check_name, is_pattern
+from ..outside import Outside
+from ..positions import KeyPath
+from .marks import check_marks
+
+
+class Adapter(NamedTuple):
+    """What every model's table has; the adapter's own `Fields` stand beside it."""
+
+    adapter: shapes.Text
+
+
+def check_model(name: str, raw: Mapping[str, Json], kinds: Kinds, issues: Issues) -> None:
+    path: KeyPath = ("models", name)
+    check_name(name, "a model", path, issues)
+    adapter = raw.get("adapter")
+    if not isinstance(adapter, str):
+        models.check(models.Fit((Adapter,), tuple(key for key in raw if key != "adapter")), dict(raw), path, issues)
+    elif adapter not in kinds.models():
+        issues.add((*path, "adapter"), f"there is no adapter {adapter}", meant(adapter, kinds.models()))
+    else:
+        fields = kinds.model(adapter).Fields
+        if models.check(models.Fit((Adapter, fields)), dict(raw), path, issues):
+            check_marks(fields, raw, path, issues)
+
+
+class Agents:
+    """`tools` and `names_of_models`: all that are declared."""
+
+    def __init__(self, tools: frozenset[str], names_of_models: frozenset[str], outside: Outside, issues: Issues) -> None:
+        self._tools = tools
+        self._models = names_of_models
+        self._outside = outside
+        self._issues = issues
+
+    def check(self, name: str, raw: Mapping[str, Json]) -> None:
+        path: KeyPath = ("agents", name)
+        check_name(name, "an agent", path, self._issues)
+        if not models.check(models.Fit((shapes.Agent,)), dict(raw), path, self._issues):
+            return
+        check_marks(shapes.Agent, raw, path, self._issues)
+        if raw["model"] not in self._models:
+            self._issues.add((*path, "model"), f"there is no model {raw['model']}", meant(raw["model"], self._models))
+        self._check_tools(raw.get("tools"), (*path, "tools"))
+        self._check_prompt(raw, path)
+
+    def _check_tools(self, wanted: Json, path: KeyPath) -> None:
+        for number, pattern in enumerate(wanted if isinstance(wanted, list) else ()):
+            if isinstance(pattern, str) and is_pattern(pattern) and not any(patterns.matches(pattern, tool) for tool in self._tools):
+                text = "no tool matches this pattern" if "*" in pattern else f"there is no tool {pattern}"
+                self._issues.add((*path, number), text, meant(pattern, self._tools))
+
+    def _check_prompt(self, raw: Mapping[str, Json], path: KeyPath) -> None:
+        given = [key for key in ("prompt", "prompt_file") if key in raw]
+        if len(given) != 1:
+            self._issues.add(path, "prompt and prompt_file cannot both be given" if given else "needs a prompt or a prompt_file")
+        elif given == ["prompt_file"]:
+            try:
+                self._outside.text(str(raw["prompt_file"]))
+            except ToolgateError as error:
+                self._issues.add((*path, "prompt_file"), error.message, error.hint)

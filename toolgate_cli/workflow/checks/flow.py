@@ -1,0 +1,145 @@
+"""The whole of a workflow file: known keys, known names, nothing that a run could only find out half-way through."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from ...core.config import Config
+from ...core.fields import RESERVED_NAMES, Key, Names, Reads
+from ...core.types import Json
+from .. import models, shapes
+from ..document import Table, check_values
+from ..issues import Issues, meant
+from ..kinds import Kinds
+from ..marks import Marked, marked
+from ..names import check_name
+from ..positions import KeyPath
+from .blocks import Use, check_blocks
+from .forms import check_form
+from .marks import check_mark
+from .references import Scope
+from .schemas import check_schema
+from .tools import texts
+
+Step = dict[str, Json]
+_NOT_FILLED = ("id", "type", "gate")
+
+
+def check_flow(raw: Table, config: Config, kinds: Kinds) -> Issues:
+    issues = Issues()
+    check_values(raw, issues)
+    if not issues.errors:
+        models.check(models.Fit((shapes.Workflow,)), raw, (), issues)
+        _Flow(raw, config, kinds, issues).check()
+    return issues
+
+
+class _Flow:
+    """The tables may still have any shape: what has a wrong one was told, and is passed over."""
+
+    def __init__(self, raw: Table, config: Config, kinds: Kinds, issues: Issues) -> None:
+        self._config = config
+        self._kinds = kinds
+        self._issues = issues
+        self._raw = raw
+        self._inputs, self._forms = _tables(raw, "inputs"), _tables(raw, "forms")
+        self._blocks = _tables(raw, "blocks")
+        self._sequences: dict[str, tuple[KeyPath, list[Json]]] = {"": (("steps",), _list(raw.get("steps")))}
+        self._sequences |= {name: (("blocks", name), _list(steps)) for name, steps in self._blocks.items()}
+        ids = [step.get("id") for _, steps in self._sequences.values() for step in steps if isinstance(step, dict)]
+        self._scope = Scope(self._inputs, config.tools, {id for id in ids if isinstance(id, str)})
+
+    def check(self) -> None:
+        if isinstance(self._raw.get("id"), str):
+            check_name(str(self._raw["id"]), "a workflow", ("id",), self._issues)
+        for name, fragment in self._inputs.items():
+            self._check_input(name, fragment)
+        for name, items in self._forms.items():
+            check_name(name, "a form", ("forms", name), self._issues)
+            check_form(_list(items), ("forms", name), self._issues)
+        if not self._sequences[""][1] and isinstance(self._raw.get("steps"), list):
+            self._issues.add(("steps",), "a workflow needs at least one step")
+        uses = {name: self._check_sequence(name) for name in self._sequences}
+        check_blocks(uses, self._issues)
+
+    def _check_input(self, name: str, fragment: Json) -> None:
+        path: KeyPath = ("inputs", name)
+        check_name(name, "an input", path, self._issues)
+        if isinstance(fragment, dict) and check_schema(fragment, path, self._issues) and "default" in fragment:
+            from ..validators import load
+
+            for problem in load(fragment)(fragment["default"])[:1]:
+                where = f" at {problem.pointer}" if problem.pointer else ""
+                self._issues.add((*path, "default"), f"the default does not validate ({problem.code}{where})")
+
+    def _check_sequence(self, block: str) -> list[Use]:
+        path, steps = self._sequences[block]
+        if block:
+            check_name(block, "a block", path, self._issues)
+        ids: dict[str, int] = {}
+        uses: list[Use] = []
+        for number, step in enumerate(steps):
+            if isinstance(step, dict):
+                where = (*path, number)
+                name = step.get("id")
+                if isinstance(name, str) and ids.setdefault(name, number) != number:
+                    self._issues.add((*where, "id"), f"a step of this sequence is called {name} already")
+                uses += self._check_step(step, where, [str(s["id"]) for s in steps if isinstance(s, dict) and "id" in s])
+        return uses
+
+    def _check_step(self, step: Step, path: KeyPath, siblings: list[str]) -> list[Use]:
+        name, kind = step.get("id"), step.get("type")
+        if isinstance(name, str):
+            check_name(name, "a step", (*path, "id"), self._issues)
+        for where, text in texts({key: value for key, value in step.items() if key not in _NOT_FILLED}, path):
+            self._scope.check_text(text, where, self._issues)
+        if not isinstance(kind, str) or kind not in self._kinds.step_kinds():
+            if isinstance(kind, str):
+                self._issues.add((*path, "type"), f"there is no step type {kind}", meant(kind, self._kinds.step_kinds()))
+            others = tuple(key for key in step if key not in models.names(shapes.Common))
+            models.check(models.Fit((shapes.Common,), others), step, path, self._issues)
+            return []
+        fields = self._kinds.step_kind(kind).Fields
+        if not models.check(models.Fit((shapes.Common, fields)), step, path, self._issues):
+            return []
+        uses: list[Use] = []
+        for found in marked(fields, step, path):
+            if isinstance(found.marker, Names):
+                uses += self._check_named(found.marker, found, siblings)
+            elif isinstance(found.marker, Reads) and not (found.marker.any_word and found.text == "*"):
+                self._scope.check_name(found.text, found.path, self._issues)
+            else:
+                check_mark(found, self._issues)
+                self._warn_of_clash(found)
+        return uses
+
+    def _check_named(self, marker: Names, found: Marked, siblings: list[str]) -> list[Use]:
+        """A name must be that of something; the blocks among them are given back."""
+        if marker.or_words and found.text in RESERVED_NAMES:
+            return []
+        known: Mapping[str, object] = {
+            "block": self._blocks,
+            "form": self._forms,
+            "agent": self._config.agents,
+            "tool": self._config.tools,
+            "step": dict.fromkeys(siblings),
+        }[marker.what]
+        if found.text in known:
+            return [Use(found.text, found.path)] if marker.what == "block" else []
+        words = [*known, *(RESERVED_NAMES if marker.or_words else ())]
+        self._issues.add(found.path, f"there is no {marker.what} {found.text}", meant(found.text, words))
+        return []
+
+    def _warn_of_clash(self, found: Marked) -> None:
+        form = found.text.partition(".")[0]
+        if isinstance(found.marker, Key) and "." in found.text and form in self._forms:
+            self._issues.warn(found.path, f"answers of the form {form} are written to the same key")
+
+
+def _tables(raw: Table, name: str) -> dict[str, Json]:
+    held = raw.get(name)
+    return held if isinstance(held, dict) else {}
+
+
+def _list(held: Json) -> list[Json]:
+    return held if isinstance(held, list) else []

@@ -1,0 +1,42 @@
+"""What a workflow may refer to: a name that can never have a value is an error when the file is loaded, not in the middle of a run."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import NamedTuple
+
+from ...core import references
+from ...core.errors import ToolgateError
+from ..issues import Issues, meant
+from ..positions import KeyPath
+
+
+class Scope(NamedTuple):
+    """The inputs of the workflow, the tools of the home, and every step id of the workflow."""
+
+    inputs: Collection[str]
+    tools: Collection[str]
+    steps: Collection[str]
+
+    def check_text(self, text: str, path: KeyPath, issues: Issues) -> None:
+        """Every `${...}` in a text."""
+        try:
+            names = references.names(text)
+        except ToolgateError as error:
+            issues.add(path, error.message, error.hint)
+            return
+        for name in names:
+            self.check_name(name, path, issues)
+
+    def check_name(self, name: str, path: KeyPath, issues: Issues) -> None:
+        """A context key that is read."""
+        root, _, rest = name.partition(".")
+        rest = rest.partition("#")[0]
+        if root == "inputs" and rest not in self.inputs:
+            issues.add(path, f"there is no input {rest}", meant(rest, self.inputs))
+        elif root == "tool" and rest not in self.tools and rest.removesuffix(".error") not in self.tools:
+            issues.add(path, f"there is no tool {rest}", meant(rest, self.tools))
+        elif root == "steps" and rest.split("/")[-1] not in self.steps:
+            issues.add(path, f"there is no step {rest}", meant(rest, self.steps))
+        elif root in ("args", "env", "secret") and rest:
+            issues.add(path, f"{root}. cannot be used in a workflow", "it exists in toolgate.toml only")

@@ -1,0 +1,165 @@
+"""What a tool's table must hold; nothing that could loosen a tool is guessed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from ...core import canonical, durations, references
+from ...core.errors import ToolgateError
+from ...core.types import Json
+from .. import models, shapes
+from ..conditions import check_condition
+from ..issues import Issues, meant
+from ..kinds import Kinds
+from ..names import check_capability
+from ..outside import Outside
+from ..positions import KeyPath
+from .marks import check_marks
+from .schemas import check_schema
+
+ANY_OBJECT = "any-object"
+
+
+class Tools:
+    """Checks every tool of a file. `longest`: gate.timeout_max in seconds."""
+
+    def __init__(self, kinds: Kinds, outside: Outside, longest: float, issues: Issues) -> None:
+        self._kinds = kinds
+        self._outside = outside
+        self._longest = longest
+        self._issues = issues
+
+    def check(self, name: str, raw: Mapping[str, Json]) -> None:
+        path: KeyPath = ("tools", name)
+        check_capability(name, path, self._issues)
+        table = dict(raw)
+        if table.get("effect") == "reconcilable":
+            del table["effect"]
+            self._issues.add((*path, "effect"), "reconcilable is not available", "one of read_only, idempotent, unsafe")
+        providers = self._kinds.providers()
+        if not models.check(models.Fit((shapes.Tool,), providers), table, path, self._issues):
+            return
+        check_marks(shapes.Tool, table, path, self._issues)
+        self._check_provider(table, [name for name in providers if name in table], path)
+        self._check_effect(table, path)
+        self._check_timeout(table, path)
+        self._check_schema(table, path)
+        self._check_exit(table, path)
+        self._check_fail_when(table, path)
+
+    def _check_provider(self, table: Mapping[str, Json], used: list[str], path: KeyPath) -> None:
+        if len(used) != 1:
+            needed = ", ".join(self._kinds.providers())
+            self._issues.add(path, f"needs exactly one of the tables {needed}" + (f", it has {' and '.join(used)}" if used else ""))
+            return
+        [name] = used
+        fields, raw, where = self._kinds.provider(name).Fields, table[name], (*path, name)
+        if models.check(models.Fit((fields,)), raw, where, self._issues) and isinstance(raw, dict):
+            check_marks(fields, raw, where, self._issues)
+            self._check_references(raw, _arguments(table.get("input_schema")), where)
+
+    def _check_references(self, raw: Json, known: frozenset[str] | None, path: KeyPath) -> None:
+        for where, text in texts(raw, path):
+            try:
+                names = references.names(text)
+            except ToolgateError as error:
+                self._issues.add(where, error.message, error.hint)
+                continue
+            for name in names:
+                root, _, rest = name.partition(".")
+                if root not in ("args", "env") or not rest:
+                    self._issues.add(where, f"nothing is called {name} here", "${args.NAME} is an argument, ${env.NAME} a variable")
+                elif root == "args" and known is not None and rest not in known:
+                    self._issues.add(where, f"the input schema has no argument {rest}", meant(rest, known))
+
+    def _check_effect(self, table: Mapping[str, Json], path: KeyPath) -> None:
+        safety = table.get("safety", "destructive")
+        if table.get("effect") == "read_only" and safety != "read_only":
+            hint = 'say safety = "read_only", or another effect'
+            self._issues.add((*path, "effect"), f"effect read_only does not go with safety {safety}", hint)
+
+    def _check_timeout(self, table: Mapping[str, Json], path: KeyPath) -> None:
+        timeout = table.get("timeout")
+        try:
+            seconds = durations.parse(timeout) if isinstance(timeout, str) else 0.0
+        except ValueError:
+            return  # said already
+        if seconds > self._longest:
+            self._issues.add((*path, "timeout"), f"longer than gate.timeout_max ({durations.show(self._longest)})", "ask for less")
+
+    def _check_schema(self, table: Mapping[str, Json], path: KeyPath) -> None:
+        given = [key for key in ("input_schema", "input_schema_file") if table.get(key) is not None]
+        if len(given) != 1:
+            text = "input_schema and input_schema_file cannot both be given" if given else "input_schema is required"
+            self._issues.add(path, text, "" if given else f'write a schema, or input_schema = "{ANY_OBJECT}"')
+            return
+        where = (*path, given[0])
+        schema = table["input_schema"] if given == ["input_schema"] else self._schema_of_file(table["input_schema_file"], where)
+        if schema == ANY_OBJECT:
+            return
+        if isinstance(schema, str):
+            self._issues.add(where, "must be a JSON Schema, a table", f'or "{ANY_OBJECT}"')
+        elif schema is not None and check_schema(schema, where, self._issues):
+            self._warn_if_open(schema, where)
+
+    def _schema_of_file(self, name: Json, where: KeyPath) -> Json:
+        try:
+            schema = canonical.parse(self._outside.text(str(name)))
+        except ToolgateError as error:
+            self._issues.add(where, f"{name}: {error.message}", error.hint)
+            return None
+        if not isinstance(schema, (dict, bool)):
+            self._issues.add(where, f"{name} does not hold a JSON Schema")
+            return None
+        return schema
+
+    def _warn_if_open(self, schema: Json, where: KeyPath) -> None:
+        if isinstance(schema, dict) and not {"additionalProperties", "unevaluatedProperties", "$ref", "allOf"} & set(schema):
+            self._issues.warn(where, "unknown arguments are accepted and given to the tool", "say additionalProperties = false")
+
+    def _check_exit(self, table: Mapping[str, Json], path: KeyPath) -> None:
+        exits = table.get("exit")
+        seen: dict[int, str] = {}
+        for key, codes in exits.items() if isinstance(exits, dict) else ():
+            where = (*path, "exit", key)
+            for code in codes if isinstance(codes, (list, dict)) else ():
+                number = self._exit_code(code, where)
+                if number is not None and seen.setdefault(number, key) != key:
+                    self._issues.add(where, f"{number} is declared under {seen[number]} already")
+
+    def _exit_code(self, code: Json, where: KeyPath) -> int | None:
+        if isinstance(code, int):
+            return code
+        if isinstance(code, str) and code.isascii() and code.isdigit() and len(code) < 4 and 0 < int(code) < 256 and code[0] != "0":
+            return int(code)
+        self._issues.add((*where, str(code)), "not an exit code", "a number from 1 to 255")
+        return None
+
+    def _check_fail_when(self, table: Mapping[str, Json], path: KeyPath) -> None:
+        entries = table.get("fail_when")
+        for number, raw in enumerate(entries if isinstance(entries, list) else ()):
+            where = (*path, "fail_when", number)
+            check_condition(raw, "at", ("code", "on_missing"), where, self._issues)
+            if isinstance(raw, dict):
+                own = {key: value for key, value in raw.items() if key in ("at", "code", "on_missing")}
+                models.check(models.Fit((shapes.FailWhen,)), own, where, self._issues)
+
+
+def texts(raw: Json, path: KeyPath) -> Iterator[tuple[KeyPath, str]]:
+    """Every text in a value, with its place; keys are not values."""
+    if isinstance(raw, str):
+        yield path, raw
+    elif isinstance(raw, dict):
+        for key, value in raw.items():
+            yield from texts(value, (*path, key))
+    elif isinstance(raw, list):
+        for number, value in enumerate(raw):
+            yield from texts(value, (*path, number))
+
+
+def _arguments(schema: Json) -> frozenset[str] | None:
+    """The arguments that there can be; None where the schema leaves that open."""
+    if isinstance(schema, dict) and schema.get("additionalProperties") is False and "patternProperties" not in schema:
+        properties = schema.get("properties", {})
+        return frozenset(properties) if isinstance(properties, dict) else None
+    return None

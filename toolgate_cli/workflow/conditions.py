@@ -1,0 +1,68 @@
+"""Conditions as they are written, `{ arg = "/amount", gt = 500 }`, and as the values that rules are judged by."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from ..core.conditions import OPERATORS, fault
+from ..core.config import Condition
+from ..core.types import Json
+from .issues import Issues, meant
+from .positions import KeyPath
+
+QUANTIFIERS = ("all", "any")
+
+
+def condition(raw: Mapping[str, Json], place: str) -> Condition:
+    """`place` is the key that holds the pointer; the one operator that stands beside it is the test."""
+    op = next(key for key in raw if key in OPERATORS)
+    at = raw[place]
+    assert isinstance(at, str)
+    return Condition(at, op, _nested(raw[op]) if op in QUANTIFIERS else raw[op])
+
+
+def _nested(raw: Json) -> Json:
+    """The conditions of `all` and `any`, each about one item, as [at, op, value]."""
+    if not isinstance(raw, list):
+        raise TypeError("a list was expected")
+    found: list[Json] = []
+    for item in raw:
+        if not isinstance(item, dict):
+            raise TypeError("a table was expected")
+        found.append(list(condition(item, "at")))
+    return found
+
+
+def check_condition(raw: Json, place: str, others: Iterable[str], path: KeyPath, issues: Issues) -> None:
+    """`others`: further keys that may stand in the table."""
+    if not isinstance(raw, dict):
+        issues.add(path, "must be a table")
+        return
+    before = len(issues.errors)
+    known = {place, *others, *OPERATORS}
+    for key in raw:
+        if key not in known:
+            issues.add((*path, key), "unknown key or operator", meant(key, known))
+    if not isinstance(raw.get(place), str):
+        issues.add((*path, place) if place in raw else path, f"{place} must be a JSON pointer", f'write {place} = "/key"')
+    used = [key for key in raw if key in OPERATORS]
+    if not used and len(issues.errors) > before:
+        return  # the operator is most likely the key that is misspelt
+    if len(used) != 1:
+        issues.add(path, f"needs exactly one operator, it has {len(used)}", f"operators: {', '.join(sorted(OPERATORS))}")
+        return
+    [op] = used
+    if op in QUANTIFIERS:
+        _check_nested(raw[op], (*path, op), issues)
+    if op == "in" and raw[op] == []:
+        issues.add((*path, op), "an empty list never holds")
+    if len(issues.errors) == before and (found := fault(condition(raw, place))):
+        issues.add((*path, op), found)
+
+
+def _check_nested(raw: Json, path: KeyPath, issues: Issues) -> None:
+    if not isinstance(raw, list) or not raw:
+        issues.add(path, "needs a list of conditions")
+        return
+    for number, item in enumerate(raw):
+        check_condition(item, "at", (), (*path, number), issues)

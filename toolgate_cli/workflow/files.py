@@ -1,0 +1,160 @@
+"""The home as the use cases see it: read afresh every time, checked or remembered, turned into values (I3, I5)."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+
+from .. import __version__
+from ..core import canonical
+from ..core.config import Config, Model
+from ..core.digests import sha256
+from ..core.errors import ToolgateError
+from ..core.records import Accepted
+from ..core.types import Json
+from ..core.world import Needs, World
+from ..runtime.answers import Checked
+from ..runtime.ports import Bundle, ModelAdapter
+from .document import Table, decode
+from .flows import Flow, Flows
+from .issues import meant, refusal, tell
+from .kinds import Kinds
+from .loading import Loaded, Operator, Told
+from .pinning import Pinning, are_unchanged
+
+CHECKER = f"toolgate/{__version__}"
+
+
+class HomeFiles:
+    """`remembered` asks whether these bytes were accepted by this checker; nothing else is ever taken from there."""
+
+    def __init__(self, home: str, kinds: Kinds, remembered: Callable[[Accepted], bool], checker: str = CHECKER) -> None:
+        self.home = os.path.abspath(home)
+        self._kinds = kinds
+        self._checker = checker
+        self._ask = remembered
+        self._fresh: dict[Accepted, None] = {}
+        self._operator = Operator(self.home, kinds, self._remembered)
+        self._flows = Flows(self.home)
+        self._pinning = Pinning(self.home, kinds)
+
+    def world(self) -> World:
+        loaded = self._load()
+        return World(loaded.config, loaded.stamps, {}, {})
+
+    def prepare(self, world: World, needs: Needs) -> World:
+        return self._pinning.prepare(world, needs)
+
+    def unchanged(self, world: World) -> bool:
+        return are_unchanged(world.stamps)
+
+    def workflow(self, id: str) -> Bundle:
+        """ToolgateError("not_found") with the ids that there are; "invalid" where its file, or one that it could be in, is broken."""
+        loaded = self._load()
+        flows = self._flows.all(loaded.raw)
+        flow = _the_one(id, flows)
+        assert flow.raw is not None and flow.source is not None
+        plugins = "\n".join(self._kinds.step_kinds())
+        mark = sha256("\n".join(("workflow", loaded.mark, flow.name, sha256(flow.source.data), plugins)))
+        if not self._remembered(mark):
+            errors, _ = self._check(flow, loaded.config)
+            if errors:
+                raise refusal(errors)
+            self._remember(mark)
+        return bundle(id, flow.raw)
+
+    def accepted(self) -> tuple[Accepted, ...]:
+        found = tuple(self._fresh)
+        self._fresh = {}
+        return found
+
+    def model(self, model: Model) -> ModelAdapter:
+        return self._kinds.model(model.adapter)
+
+    def inputs(self, bundle: Bundle, given: Mapping[str, Json], texts: Mapping[str, str]) -> dict[str, Json]:
+        from .inputs import fill_inputs
+
+        return fill_inputs(bundle.inputs, given, texts)
+
+    def check(self, id: str | None) -> tuple[Checked, ...]:
+        """Every workflow file, or the one of that id."""
+        found = tuple(Checked(file, of, _lines(errors), _lines(warnings)) for file, of, errors, warnings in self.inspect())
+        wanted = tuple(checked for checked in found if id is None or checked.id == id)
+        if id is not None and not wanted:
+            raise ToolgateError("not_found", f"no workflow {id}", meant(id, [checked.id for checked in found if checked.id]) or "toolgate workflow check")
+        return wanted
+
+    def begin(self, folder: str) -> tuple[str, ...]:
+        from .beginning import begin
+
+        return begin(folder)
+
+    def inspect(self) -> tuple[tuple[str, str | None, Told, Told], ...]:
+        """Of every file: its name, the id of its workflow, errors and warnings as (message, hint). All is checked, remembered or not."""
+        from .inspecting import inspect
+
+        return inspect(self._operator, self._flows, self._pinning, self._check)
+
+    def _load(self) -> Loaded:
+        loaded = self._operator.load()
+        if loaded.fresh:
+            self._remember(loaded.mark)
+        return loaded
+
+    def _check(self, flow: Flow, config: Config) -> tuple[Told, Told]:
+        """Errors and warnings of a workflow."""
+        from .checks.flow import check_flow
+
+        assert flow.raw is not None and flow.source is not None
+        issues = check_flow(flow.raw, config, self._kinds)
+        text = decode(flow.source)
+        return tell(flow.name, text, issues.errors), tell(flow.name, text, issues.warnings)
+
+    def _remembered(self, mark: str) -> bool:
+        seen = Accepted(mark, self._checker)
+        return seen in self._fresh or self._ask(seen)
+
+    def _remember(self, mark: str) -> None:
+        self._fresh[Accepted(mark, self._checker)] = None
+
+
+def bundle(id: str, raw: Table) -> Bundle:
+    """A checked workflow as it is pinned; its steps stay as they are written."""
+    inputs = raw.get("inputs", {})
+    workflow: Json = {
+        "id": id,
+        "title": raw.get("title"),
+        "inputs": inputs,
+        "steps": raw["steps"],
+        "blocks": raw.get("blocks", {}),
+        "forms": raw.get("forms", {}),
+    }
+    body = canonical.encode({"root": id, "workflows": {id: workflow}})
+    assert isinstance(inputs, dict)
+    fragments: Mapping[str, Json] = inputs
+    return Bundle(id, sha256(body), body, fragments)
+
+
+def _lines(told: Told) -> tuple[str, ...]:
+    return tuple(f"{message} ({hint})" if hint else message for message, hint in told)
+
+
+def _the_one(id: str, flows: tuple[Flow, ...]) -> Flow:
+    found = [flow for flow in flows if flow.id == id]
+    if len(found) == 1:
+        return found[0]
+    if found:
+        places = "; ".join(f"{flow.name}:{_line_of_id(flow)}" for flow in found)
+        raise ToolgateError("invalid", f"several workflows have the id {id}: {places}", "give each its own id")
+    broken = [flow.fault for flow in flows if flow.fault is not None]
+    if broken:
+        raise broken[0]
+    ids = sorted(flow.id for flow in flows if flow.id is not None)
+    hint = meant(id, ids) or ("workflows: " + ", ".join(ids[:20]) if ids else "write one: a file *.toml with an id and [[steps]]")
+    raise ToolgateError("not_found", f"no workflow {id}", hint)
+
+
+def _line_of_id(flow: Flow) -> int:
+    from .positions import Positions
+
+    return Positions(decode(flow.source)).line(("id",)) if flow.source is not None else 1

@@ -1,0 +1,87 @@
+"""What is wrong with a file, all of it at once: every issue names its line, its field, and what was probably meant."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from ..core.errors import ToolgateError
+from .positions import KeyPath, Positions
+
+_BARE = re.compile(r"[A-Za-z0-9_-]+\Z")
+_SHOWN = 60  # characters of a foreign word in a message
+
+
+class Issue(NamedTuple):
+    """`text`: what is; `hint`: what to do, "" where there is nothing to add."""
+
+    path: KeyPath
+    text: str
+    hint: str = ""
+
+
+class Issues:
+    """Collects what is found in one file."""
+
+    def __init__(self) -> None:
+        self.errors: list[Issue] = []
+        self.warnings: list[Issue] = []
+
+    def add(self, path: KeyPath, text: str, hint: str = "") -> None:
+        issue = Issue(path, text, hint)
+        if issue not in self.errors:
+            self.errors.append(issue)
+
+    def warn(self, path: KeyPath, text: str, hint: str = "") -> None:
+        self.warnings.append(Issue(path, text, hint))
+
+    def below(self, path: KeyPath) -> bool:
+        """Whether something at or under the path is wrong."""
+        return any(issue.path[: len(path)] == path for issue in self.errors)
+
+
+def tell(file: str, text: str, issues: Iterable[Issue]) -> tuple[tuple[str, str], ...]:
+    """(message, hint) of each issue with its line, in the order of the file."""
+    positions = Positions(text)
+    placed = sorted(((positions.line(issue.path), issue) for issue in issues), key=lambda pair: pair[0])
+    return tuple((f"{file}:{line}: {field(issue.path)}{issue.text}", issue.hint) for line, issue in placed)
+
+
+def refusal(told: Iterable[tuple[str, str]]) -> ToolgateError:
+    """One error for all of them."""
+    messages, hints = zip(*told, strict=True)
+    return ToolgateError("invalid", "; ".join(messages), "; ".join(dict.fromkeys(hint for hint in hints if hint)))
+
+
+def field(path: KeyPath) -> str:
+    """A key path as TOML writes it: `tools."refunds.issue".command.argv[0]: `."""
+    words = ""
+    for part in path:
+        if isinstance(part, int):
+            words += f"[{part}]"
+        else:
+            words += ("." if words else "") + (part if _BARE.match(part) else f'"{shorten(part)}"')
+    return words + ": " if words else ""
+
+
+def shorten(word: object) -> str:
+    text = str(word)
+    return text if len(text) <= _SHOWN else text[:_SHOWN] + "..."
+
+
+def meant(word: object, choices: Iterable[str]) -> str:
+    """A hint: the nearest of the choices, or all of them where they are few."""
+    import difflib
+
+    known = sorted(choices)
+    if not isinstance(word, str):
+        return _among(known)
+    near = difflib.get_close_matches(word.strip().lower(), known, 1, 0.6)
+    if near:
+        return f"did you mean {near[0]}?"
+    return _among(known)
+
+
+def _among(known: list[str]) -> str:
+    return f"one of {', '.join(known)}" if 0 < len(known) <= 16 else ""

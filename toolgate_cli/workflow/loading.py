@@ -1,0 +1,105 @@
+"""Loads toolgate.toml: a file whose bytes were accepted before is parsed and built, any other is checked in full first (I5)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from ..core.config import Config
+from ..core.digests import sha256
+from ..core.errors import ToolgateError
+from ..core.world import Stamp
+from . import operator
+from .document import Table, decode, parse, parse_strictly
+from .issues import refusal, tell
+from .kinds import Kinds
+from .outside import Outside
+from .reading import Source, read
+
+FILE = "toolgate.toml"
+
+Told = tuple[tuple[str, str], ...]  # (message, hint)
+
+
+class Loaded(NamedTuple):
+    """`mark`: digest of everything that was accepted; `raw`: the file's tables; `fresh`: it was checked now."""
+
+    config: Config
+    stamps: tuple[Stamp, ...]
+    mark: str
+    raw: Table
+    fresh: bool
+    data: bytes
+    outside: dict[str, bytes]
+
+
+class Operator:
+    """Loads the operator's file of one home; keeps the last values, which count only while every byte is the same."""
+
+    def __init__(self, home: str, kinds: Kinds, remembered: Callable[[str], bool]) -> None:
+        self._home = home
+        self._kinds = kinds
+        self._remembered = remembered
+        self._last: Loaded | None = None
+
+    def load(self) -> Loaded:
+        source = self._read()
+        if self._last is not None and self._last.data == source.data:
+            outside = Outside(self._home, self._last.raw)
+            if not outside.faults and outside.bytes() == self._last.outside:
+                return self._last._replace(stamps=(source.stamp, *outside.stamps()), fresh=False)
+        self._last = self._load(source)
+        return self._last
+
+    def inspect(self) -> tuple[Told, Told]:
+        """Errors and warnings, whatever is remembered."""
+        source = self._read()
+        raw = parse_strictly(source)
+        return self._check(source, raw, Outside(self._home, raw))
+
+    def _read(self) -> Source:
+        try:
+            return read(self._home, FILE)
+        except (FileNotFoundError, NotADirectoryError) as error:
+            raise ToolgateError("invalid", f"no {FILE} in {self._home}", "toolgate init") from error
+
+    def _load(self, source: Source) -> Loaded:
+        known = self._load_remembered(source)
+        if known is not None:
+            return known
+        raw = parse_strictly(source)
+        outside = Outside(self._home, raw)
+        errors, _ = self._check(source, raw, outside)
+        if errors:
+            raise refusal(errors)
+        return self._made(source, raw, outside, fresh=True)
+
+    def _load_remembered(self, source: Source) -> Loaded | None:
+        """None where these bytes are not remembered, or what is remembered does not fit this program after all."""
+        try:
+            raw = parse(source)
+            outside = Outside(self._home, raw)
+            if outside.faults or not self._remembered(_mark(source, outside, self._kinds)):
+                return None
+            return self._made(source, raw, outside, fresh=False)
+        except (ValueError, TypeError, LookupError, AttributeError, AssertionError, RecursionError):
+            return None
+
+    def _made(self, source: Source, raw: Table, outside: Outside, *, fresh: bool) -> Loaded:
+        built = operator.build(raw, sha256(source.data), self._kinds, outside)
+        mark = _mark(source, outside, self._kinds)
+        return Loaded(built, (source.stamp, *outside.stamps()), mark, raw, fresh, source.data, outside.bytes())
+
+    def _check(self, source: Source, raw: Table, outside: Outside) -> tuple[Told, Told]:
+        from .checks.operator import check_operator
+
+        issues = check_operator(raw, self._kinds, outside)
+        text = decode(source)
+        return tell(FILE, text, issues.errors), tell(FILE, text, issues.warnings)
+
+
+def _mark(source: Source, outside: Outside, kinds: Kinds) -> str:
+    """Of the file, the files that it names and the plug-ins that there are: what was accepted was all of them together."""
+    parts = [FILE, sha256(source.data), *kinds.providers(), "", *kinds.models(), ""]
+    parts += [f"{name}\n{sha256(data)}" for name, data in sorted(outside.bytes().items())]
+    return sha256("\n".join(parts))

@@ -1,0 +1,69 @@
+"""Walks the marked texts of a table: what a plug-in's `Fields` says about its fields is checked by whoever knows the rest of the file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple, get_args, get_origin
+
+from ..core.fields import Key, Names
+from ..core.tables import hints, is_fields, is_json, is_union, without_markers
+from ..core.types import Json
+from .positions import KeyPath
+
+
+class Marked(NamedTuple):
+    """A text of a table, one of its field's markers, and where it stands."""
+
+    marker: object
+    path: KeyPath
+    text: str
+
+
+def marked(fields: type, raw: Mapping[str, Json], path: KeyPath = ()) -> Iterator[Marked]:
+    """Every marked text of a table that has the right shape."""
+    for name, hint in hints(fields).items():
+        if name in raw:
+            yield from _walk(hint, (), raw[name], (*path, name))
+
+
+def _walk(hint: Any, outer: tuple[object, ...], raw: Json, path: KeyPath) -> Iterator[Marked]:
+    bare, own = without_markers(hint)
+    markers = outer + own
+    if isinstance(raw, str):
+        yield from (Marked(marker, path, raw) for marker in markers if not _of_keys(marker))
+        if is_union(bare):
+            yield from (Marked(marker, path, raw) for part in get_args(bare) for marker in without_markers(part)[1])
+    elif isinstance(raw, list):
+        for number, item in enumerate(raw):
+            yield from _walk(_inside(bare, list), markers, item, (*path, number))
+    elif isinstance(raw, dict):
+        yield from (Marked(marker, (*path, key), key) for marker in markers if _of_keys(marker) for key in raw)
+        table = _table(bare)
+        if table is not None:
+            yield from marked(table, raw, path)
+            return
+        for key, item in raw.items():
+            yield from _walk(_inside(bare, dict), markers, item, (*path, key))
+
+
+def _of_keys(marker: object) -> bool:
+    return isinstance(marker, (Names, Key)) and marker.of == "keys"
+
+
+def _table(hint: Any) -> type | None:
+    parts = get_args(hint) if is_union(hint) and not is_json(hint) else (hint,)
+    return next((bare for bare, _ in map(without_markers, parts) if is_fields(bare)), None)
+
+
+def _inside(hint: Any, kind: type) -> Any:
+    """The type of the items of a list, or of the values of a mapping."""
+    if is_json(hint):
+        return hint
+    for part in get_args(hint) if is_union(hint) else (hint,):
+        bare, _ = without_markers(part)
+        origin, inner = get_origin(bare), get_args(bare)
+        if kind is list and origin in (tuple, list):
+            return inner[0]
+        if kind is dict and isinstance(origin, type) and issubclass(origin, Mapping):
+            return inner[1]
+    return object

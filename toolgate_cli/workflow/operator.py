@@ -1,0 +1,133 @@
+"""toolgate.toml as values, defaults included: built in one way, from a file that was checked now and from one that is remembered."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, cast
+
+from ..core import canonical, config
+from ..core.digests import sha256
+from ..core.tables import table
+from ..core.types import Decision, Json
+from . import shapes
+from .conditions import condition
+from .document import Table
+from .kinds import Kinds
+from .outside import Outside
+
+
+def build(raw: Table, digest: str, kinds: Kinds, outside: Outside) -> config.Config:
+    """`digest`: of the file's bytes. Where the tables were not checked, whatever does not fit raises KeyError, TypeError or ValueError."""
+    gate: shapes.Gate = table(shapes.Gate, _tables(raw, "gate"))
+    identity: shapes.Identity = table(shapes.Identity, _tables(raw, "identity"))
+    limits: shapes.Limits = table(shapes.Limits, _tables(raw, "limits"))
+    return config.Config(
+        digest=digest,
+        tools={name: _tool(name, held, gate, kinds, outside) for name, held in _each(raw, "tools")},
+        policy=_policy(_tables(raw, "policy")),
+        agents={name: _agent(name, held, outside) for name, held in _each(raw, "agents")},
+        models={name: _model(name, held, kinds) for name, held in _each(raw, "models")},
+        approvers={scope: tuple(cast("list[str]", people)) for scope, people in _tables(raw, "approvers").items()},
+        identity=identity.mode,
+        permissions=_permissions(raw),
+        limits=config.Limits(*limits),
+        path=gate.path,
+    )
+
+
+def _tool(name: str, raw: Table, gate: shapes.Gate, kinds: Kinds, outside: Outside) -> config.Tool:
+    made: shapes.Tool = table(shapes.Tool, raw)
+    [provider] = [known for known in kinds.providers() if known in raw]
+    own = cast(Table, raw[provider])
+    schema = _schema(made, outside)
+    exits = config.ExitRules(
+        made.exit.not_dispatched, made.exit.permanent, {int(code): word for code, word in made.exit.business.items()}
+    )  # fmt: skip
+    failures = tuple(map(_fail_when, made.fail_when))
+    declared: Json = {
+        "provider": provider,
+        "table": own,
+        "schema": schema,
+        "description": made.description,
+        "safety": made.safety,
+        "effect": made.effect,
+        "exit": {
+            "not_dispatched": list(exits.not_dispatched),
+            "permanent": list(exits.permanent),
+            "business": {str(code): word for code, word in exits.business.items()},
+        },
+        "fail_when": [[*failure.condition, failure.code, failure.on_missing] for failure in failures],
+    }
+    return config.Tool(
+        capability=name,
+        description=made.description,
+        title=made.title,
+        safety=made.safety,
+        effect=made.effect,
+        timeout=gate.timeout if made.timeout is None else made.timeout,
+        max_attempts=made.max_attempts,
+        permission=made.permission,
+        enabled=made.enabled,
+        schema=schema,
+        schema_digest=sha256(canonical.encode(schema)),
+        provider=provider,
+        fields=table(kinds.provider(provider).Fields, own),
+        exit=exits,
+        fail_when=failures,
+        declared=declared,
+    )
+
+
+def _schema(made: shapes.Tool, outside: Outside) -> Json:
+    """The schema, or True for any object. A tool that has none is refused: it is never open by accident."""
+    if made.input_schema_file is not None:
+        return canonical.parse(outside.text(made.input_schema_file))
+    if made.input_schema is None:
+        raise ValueError("a tool without a schema")
+    return True if made.input_schema == "any-object" else made.input_schema
+
+
+def _fail_when(raw: Mapping[str, Json]) -> config.FailWhen:
+    own: shapes.FailWhen = table(shapes.FailWhen, raw)
+    return config.FailWhen(condition(raw, "at"), own.code, own.on_missing)
+
+
+def _policy(raw: Table) -> config.Policy:
+    rules = cast("list[Table]", raw.get("rules", []))
+    default = cast("Decision", raw.get("default", "require_approval"))
+    return config.Policy(default, tuple(map(_rule, rules)))
+
+
+def _rule(raw: Table) -> config.Rule:
+    made: shapes.Rule = table(shapes.Rule, raw)
+    values: dict[str, Any] = {**made._asdict(), "when": tuple(condition(entry, "arg") for entry in made.when)}
+    return config.Rule(**values)
+
+
+def _agent(name: str, raw: Table, outside: Outside) -> config.Agent:
+    made: shapes.Agent = table(shapes.Agent, raw)
+    prompt = outside.text(made.prompt_file) if made.prompt_file is not None else made.prompt or ""
+    return config.Agent(name, made.model, prompt, made.tools, made.max_turns, made.commands)
+
+
+def _model(name: str, raw: Table, kinds: Kinds) -> config.Model:
+    adapter = str(raw["adapter"])
+    return config.Model(name, adapter, table(kinds.model(adapter).Fields, raw))
+
+
+def _permissions(raw: Table) -> dict[str, tuple[str, ...]] | None:
+    if "context" not in raw:
+        return None
+    made: shapes.Context = table(shapes.Context, _tables(raw, "context"))
+    return dict(made.permissions)
+
+
+def _tables(raw: Table, name: str) -> Table:
+    held = raw.get(name, {})
+    if not isinstance(held, dict):
+        raise TypeError("a table was expected")
+    return held
+
+
+def _each(raw: Table, name: str) -> list[tuple[str, Table]]:
+    return [(key, cast(Table, held)) for key, held in _tables(raw, name).items()]

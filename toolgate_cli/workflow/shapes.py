@@ -1,0 +1,161 @@
+"""The tables of the two files, declared once: models, load checks, JSON Schema and values are all made from these.
+
+A key that is not declared here (or in a plug-in's `Fields`) is an error. Annotations are real types, no texts: every start reads them.
+"""
+
+from collections.abc import Mapping
+from typing import Annotated, Literal, NamedTuple
+
+from ..core.fields import Between, Duration, Path, Pattern
+from ..core.types import Decision, Json, Safety
+
+Text = Annotated[str, Between(1, None)]
+Seconds = Annotated[float, Duration()]
+Count = Annotated[int, Between(1, None)]
+
+
+# ---- toolgate.toml ----
+class Gate(NamedTuple):
+    timeout: Seconds = 30.0
+    timeout_max: Seconds = 600.0
+    path: Text = "/usr/local/bin:/usr/bin:/bin"
+
+
+class Limits(NamedTuple):
+    arguments_bytes: Annotated[int, Between(2, 16 * 1024 * 1024)] = 65536
+    arguments_depth: Annotated[int, Between(1, 64)] = 64
+    arguments_items: Annotated[int, Between(1, 1_000_000)] = 1000
+    output_bytes: Annotated[int, Between(1, 256 * 1024 * 1024)] = 1048576
+    calls_per_run: Annotated[int, Between(1, 1_000_000)] = 200
+
+
+ExitCode = Annotated[int, Between(1, 255)]
+
+
+class Exit(NamedTuple):
+    not_dispatched: tuple[ExitCode, ...] = ()
+    permanent: tuple[ExitCode, ...] = ()
+    business: Mapping[str, Text] = {}
+
+
+class FailWhen(NamedTuple):
+    """The operator stands beside these, as a key of its own."""
+
+    at: str
+    code: Text
+    on_missing: Literal["fail", "ignore"] = "fail"
+
+
+class Tool(NamedTuple):
+    """The provider's table stands beside these, under the provider's name."""
+
+    description: str = ""
+    title: Text | None = None
+    safety: Safety = "destructive"
+    effect: Literal["read_only", "idempotent", "unsafe"] = "unsafe"
+    timeout: Seconds | None = None
+    max_attempts: Annotated[int, Between(1, 100)] = 1
+    permission: Text | None = None
+    enabled: bool = True
+    input_schema: Json = None
+    input_schema_file: Annotated[str, Path()] | None = None
+    exit: Exit = Exit()
+    fail_when: tuple[Mapping[str, Json], ...] = ()
+
+
+class When(NamedTuple):
+    """The operator stands beside it, as a key of its own."""
+
+    arg: str
+
+
+class Rule(NamedTuple):
+    name: Text
+    decision: Decision
+    capability: Annotated[Text, Pattern("tool")] | None = None
+    workflow: Text | None = None
+    agent: Text | None = None
+    safety: Safety | None = None
+    effect: Literal["read_only", "idempotent", "unsafe"] | None = None
+    principal: Text | None = None
+    when: tuple[Mapping[str, Json], ...] = ()
+    reason: Text | None = None
+    approver_scope: Text | None = None
+    approvals: Annotated[int, Between(1, 100)] = 1
+    separate_requester: bool = False
+    expires_in: Seconds | None = None
+    on_expiry: Literal["stay", "reject"] = "stay"
+
+
+class Policy(NamedTuple):
+    default: Decision = "require_approval"
+    rules: tuple[Mapping[str, Json], ...] = ()
+
+
+class Identity(NamedTuple):
+    mode: Literal["declared", "os"] = "declared"
+
+
+class Context(NamedTuple):
+    permissions: Mapping[str, tuple[Text, ...]] = {}
+
+
+COMMANDS = ("set_context", "tool_invocation", "ask", "say", "escalate", "continue", "complete")
+Command = Literal["set_context", "tool_invocation", "ask", "say", "escalate", "continue", "complete"]
+
+
+class Agent(NamedTuple):
+    model: Text
+    tools: tuple[Annotated[Text, Pattern("tool")], ...] = ()
+    prompt: Text | None = None
+    prompt_file: Annotated[str, Path()] | None = None
+    max_turns: Annotated[int, Between(1, 1000)] = 8
+    commands: tuple[Command, ...] = COMMANDS  # type: ignore[assignment]  # the same words
+
+
+class Operator(NamedTuple):
+    """The whole of toolgate.toml; what is declared as bare tables here is checked one by one."""
+
+    schema: Literal[1]
+    gate: Mapping[str, Json] = {}
+    limits: Mapping[str, Json] = {}
+    tools: Mapping[str, Mapping[str, Json]] = {}
+    policy: Mapping[str, Json] = {}
+    approvers: Mapping[str, tuple[Text, ...]] = {}
+    identity: Mapping[str, Json] = {}
+    context: Mapping[str, Json] | None = None
+    models: Mapping[str, Mapping[str, Json]] = {}
+    agents: Mapping[str, Mapping[str, Json]] = {}
+
+
+# ---- a workflow ----
+class Common(NamedTuple):
+    """What every kind of step has; the kind's own `Fields` stand beside these."""
+
+    id: Text
+    type: Text
+    title: Text | None = None
+    gate: Literal["none", "review", "approval"] = "none"
+
+
+ItemType = Literal["TEXT", "TEXT_AREA", "SINGLE_CHOICE", "MULTI_CHOICE", "BOOLEAN", "NUMBER", "DATE"]
+
+
+class Item(NamedTuple):
+    """One question of a form."""
+
+    id: Text
+    type: ItemType
+    label: Text | None = None
+    required: bool = False
+    options: tuple[Text, ...] = ()
+
+
+class Workflow(NamedTuple):
+    schema: Literal[1]
+    id: Text
+    steps: tuple[Mapping[str, Json], ...]
+    title: Text | None = None
+    inputs: Mapping[str, Mapping[str, Json]] = {}
+    blocks: Mapping[str, tuple[Mapping[str, Json], ...]] = {}
+    forms: Mapping[str, tuple[Mapping[str, Json], ...]] = {}

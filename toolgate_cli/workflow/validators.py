@@ -1,0 +1,168 @@
+"""Judges arguments by a JSON Schema without network, without values in its words, and within bounded work; any fault is a refusal (I5)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from fractions import Fraction
+from typing import Any
+
+from jsonschema import Draft7Validator, Draft202012Validator
+from jsonschema.exceptions import ValidationError
+from jsonschema.validators import extend
+from referencing import Registry
+
+from ..core.pointer import escape
+from ..core.types import Json
+from ..core.world import Check, Problem
+from .linear import found
+from .subschemas import draft
+
+MOST_PROBLEMS = 20
+MOST_STEPS = 200_000  # keywords that one check may look at
+
+Keyword = Callable[[Any, Any, Any, Any], "Iterator[ValidationError] | None"]
+
+_CODES: Mapping[str, str] = {
+    "type": "INVALID_TYPE",
+    "required": "REQUIRED_MISSING",
+    "dependentRequired": "REQUIRED_MISSING",
+    "additionalProperties": "ADDITIONAL_PROPERTY",
+    "unevaluatedProperties": "ADDITIONAL_PROPERTY",
+    "minimum": "RANGE_VIOLATION",
+    "maximum": "RANGE_VIOLATION",
+    "exclusiveMinimum": "RANGE_VIOLATION",
+    "exclusiveMaximum": "RANGE_VIOLATION",
+    "multipleOf": "RANGE_VIOLATION",
+    "enum": "ENUM_MISMATCH",
+    "const": "CONST_MISMATCH",
+    "pattern": "PATTERN_MISMATCH",
+    "minLength": "LENGTH_VIOLATION",
+    "maxLength": "LENGTH_VIOLATION",
+    "minItems": "ITEMS_VIOLATION",
+    "maxItems": "ITEMS_VIOLATION",
+    "additionalItems": "ITEMS_VIOLATION",
+    "unevaluatedItems": "ITEMS_VIOLATION",
+    "contains": "ITEMS_VIOLATION",
+    "uniqueItems": "UNIQUE_VIOLATION",
+}
+
+
+def load(schema: Json) -> Check:
+    """The check of a schema that was accepted; `draft` has found its dialect."""
+    budget = _Budget()
+    kind: Any = extend(  # type: ignore[no-untyped-call]  # the library declares no types for it
+        _DIALECTS[draft(schema) or "2020-12"], {name: budget.counted(rule) for name, rule in _rules(schema).items()}
+    )
+    # without "$schema": the library would go on with its own class for that dialect wherever a $ref comes back to the top
+    bare: Any = {key: value for key, value in schema.items() if key != "$schema"} if isinstance(schema, dict) else schema
+    validator = kind(bare, registry=Registry())
+
+    def check(value: Json) -> tuple[Problem, ...]:
+        budget.left = MOST_STEPS
+        problems: dict[Problem, None] = {}
+        try:
+            for error in validator.iter_errors(value):
+                problems.update(dict.fromkeys(_problems(error)))
+                if len(problems) >= MOST_PROBLEMS:
+                    break
+        except Exception:  # whatever a value does to the validator: it was not found valid
+            return (Problem("UNJUDGEABLE", ""),)
+        return tuple(problems)[:MOST_PROBLEMS]
+
+    return check
+
+
+class _Budget:
+    """Counts the keywords that are looked at; a schema that multiplies work with the value's depth is stopped."""
+
+    def __init__(self) -> None:
+        self.left = MOST_STEPS
+
+    def counted(self, rule: Keyword) -> Keyword:
+        def judge(validator: Any, wanted: Any, value: Any, schema: Any) -> Iterator[ValidationError] | None:
+            self.left -= 1
+            if self.left < 0:
+                raise _TooMuchWork
+            return rule(validator, wanted, value, schema)
+
+        return judge
+
+
+class _TooMuchWork(Exception):
+    """More keywords were looked at than one check may."""
+
+
+# ---- keywords that are judged otherwise than by the library ----
+def _pattern(validator: Any, wanted: str, value: Any, _schema: Any) -> Iterator[ValidationError]:
+    if validator.is_type(value, "string") and not found(wanted, value):
+        yield ValidationError("does not match")
+
+
+def _pattern_properties(validator: Any, wanted: Mapping[str, Any], value: Any, _schema: Any) -> Iterator[ValidationError]:
+    if validator.is_type(value, "object"):
+        for pattern, inside in wanted.items():
+            for key, item in value.items():
+                if found(pattern, key):
+                    yield from validator.descend(item, inside, path=key, schema_path=pattern)
+
+
+def _additional_properties(validator: Any, wanted: Any, value: Any, schema: Any) -> Iterator[ValidationError]:
+    if not validator.is_type(value, "object"):
+        return
+    extras = _extras(value, schema)
+    if validator.is_type(wanted, "object"):
+        for key in extras:
+            yield from validator.descend(value[key], wanted, path=key)
+    elif wanted is False and extras:
+        yield ValidationError("additional properties")
+
+
+def _extras(value: Mapping[str, Any], schema: Mapping[str, Any]) -> list[str]:
+    declared, patterns = schema.get("properties", {}), schema.get("patternProperties", {})
+    return [key for key in value if key not in declared and not any(found(pattern, key) for pattern in patterns)]
+
+
+def _multiple_of(validator: Any, wanted: Any, value: Any, _schema: Any) -> Iterator[ValidationError]:
+    """By decimal value: 19.99 is a multiple of 0.01, whatever doubles say."""
+    if validator.is_type(value, "number") and _decimal(value) % _decimal(wanted):
+        yield ValidationError("not a multiple")
+
+
+def _decimal(number: Any) -> Fraction:
+    return Fraction(number) if isinstance(number, int) else Fraction(repr(number))
+
+
+_OWN: Mapping[str, Keyword] = {
+    "pattern": _pattern,
+    "patternProperties": _pattern_properties,
+    "additionalProperties": _additional_properties,
+    "multipleOf": _multiple_of,
+}
+_DIALECTS: Mapping[str, Any] = {"2020-12": Draft202012Validator, "draft-07": Draft7Validator}
+
+
+def _rules(schema: Json) -> dict[str, Keyword]:
+    library = _DIALECTS[draft(schema) or "2020-12"].VALIDATORS
+    return {name: _OWN.get(name, rule) for name, rule in library.items() if name != "format"}
+
+
+# ---- problems ----
+def _problems(error: ValidationError) -> Iterator[Problem]:
+    """Codes and pointers; what is missing or too much is named by the pointer itself."""
+    place = "".join(f"/{escape(str(part))}" for part in error.absolute_path)
+    keyword = str(error.validator)
+    code = _CODES.get(keyword, "SCHEMA_VIOLATION")
+    named: list[str] = []
+    value: Any = error.instance
+    wanted: Any = error.validator_value
+    if isinstance(value, dict):
+        if keyword == "required":
+            named = [key for key in wanted if key not in value]
+        elif keyword == "dependentRequired":
+            named = [key for given, needed in wanted.items() if given in value for key in needed if key not in value]
+        elif keyword == "additionalProperties" and isinstance(error.schema, dict):
+            named = _extras(value, error.schema)
+    if named:
+        yield from (Problem(code, f"{place}/{escape(key)}") for key in named)
+    else:
+        yield Problem(code, place)
