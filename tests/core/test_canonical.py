@@ -246,7 +246,7 @@ def test_a_broken_root_is_named_for_what_it_is() -> None:
 
 def test_the_byte_limit_counts_canonical_bytes_up_to_and_including_the_limit() -> None:
     for letter, width in (("a", 1), ("ä", 2)):
-        fits = {"a": letter * ((65536 - 8) // width)}
+        fits: Any = {"a": letter * ((65536 - 8) // width)}
         text = canonical.receive(fits, False, LIMITS)
         assert len(text.encode()) == 65536
         assert canonical.receive(text, True, LIMITS) == text

@@ -170,7 +170,8 @@ def test_a_value_that_is_there_is_judged(op: str, wanted: Any, found: Any, answe
 @pytest.mark.parametrize(("op", "wanted"), sorted({(op, repr(wanted)): (op, wanted) for op, wanted, _, _ in JUDGED}.values(), key=repr))
 def test_an_absent_value_makes_every_condition_false_but_exists(op: str, wanted: Any) -> None:
     expected = op == "exists" and wanted is False
-    for document in ({}, {"y": 1}, [], None, "x"):
+    documents: list[Any] = [{}, {"y": 1}, [], None, "x"]
+    for document in documents:
         for on_type_error in (True, False):
             assert holds(Condition("/x", op, wanted), document, on_type_error) is expected
 
@@ -215,10 +216,11 @@ BROKEN: list[tuple[str, str, Any]] = [
 def test_a_broken_condition_is_found_when_loaded_and_is_an_error_when_asked(at: str, op: str, wanted: Any) -> None:
     condition = Condition(at, op, wanted)
     assert fault(condition)
-    for found in ("text", 5, [1]):
+    candidates: list[Any] = ["text", 5, [1]]
+    for found in candidates:
         if (op, found) in (("all", "text"), ("any", "text"), ("all", 5), ("any", 5)):
             continue
-        with pytest.raises(ValueError):  # noqa: PT011 - any words
+        with pytest.raises(ValueError):
             holds(condition, {"x": found}, False)
 
 

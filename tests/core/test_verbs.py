@@ -14,10 +14,10 @@ VERBS: tuple[Verb, ...] = ("approve", "reject", "retry", "continue-tool", "answe
 DRAWN = """
 APPROVAL_REQUIRED      start       refuse   -         -         -       -       -          -           cancel   approve | reject
 EXPIRED                lapsed      refuse   ask_again -         -       -       -          -           cancel   retry | reject
-EXECUTION_FAILED       -           refuse   replay    give_up   -       -       -          -           cancel   retry | reject | continue-tool
-NOT_RECEIVED           -           refuse   -         give_up   -       -       -          -           cancel   reject | continue-tool
-OUTCOME_UNKNOWN        -           refuse   replay    give_up   -       -       -          -           cancel   retry | reject | continue-tool
-POLICY_DENIED          override    refuse   override  give_up   -       -       -          -           cancel   reject | continue-tool
+EXECUTION_FAILED       -           refuse   replay    give_up   -       -      -         -           cancel   retry | reject | continue-tool
+NOT_RECEIVED           -           refuse   -         give_up   -       -      -         -           cancel   reject | continue-tool
+OUTCOME_UNKNOWN        -           refuse   replay    give_up   -       -      -         -           cancel   retry | reject | continue-tool
+POLICY_DENIED          override    refuse   override  give_up   -       -      -         -           cancel   reject | continue-tool
 STEP_APPROVAL          pass        fail     -         -         -       -       -          -           cancel   approve --step | reject --step
 ESCALATION             pass        fail     -         -         -       -       -          -           cancel   approve --step | reject --step
 REVIEW                 -           -        -         -         -       pass    -          -           cancel   review
@@ -85,7 +85,7 @@ def test_a_refusal_reads_as_a_sentence() -> None:
 )
 def test_an_open_row_is_its_own_state_whatever_the_run_says(origin: Origin) -> None:
     for status in ("RUNNING", "AWAITING_TOOL_APPROVAL", "AWAITING_TOOL_DECISION"):
-        assert state_of(status, origin) == origin  # type: ignore[arg-type]  # statuses
+        assert state_of(status, origin) == origin
 
 
 @pytest.mark.parametrize("origin", ["OUTCOME_UNKNOWN", "POLICY_DENIED", "STEP_APPROVAL", "REVIEW", "INPUT", "APPROVAL_REQUIRED"])

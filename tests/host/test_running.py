@@ -193,3 +193,7 @@ def test_an_older_kernel_is_only_slower(tmp_path: Path, monkeypatch: pytest.Monk
     began = time.monotonic()
     ended = go(source, tmp_path, 0.5)
     assert ended.how == "timed_out" and time.monotonic() - began < 2.5 and not alive(int(ended.stdout))
+
+
+def test_without_time_nothing_is_started(tmp_path: Path) -> None:
+    assert go("open('started', 'w')", tmp_path, 0.0).how == "not_started" and not (tmp_path / "started").exists()

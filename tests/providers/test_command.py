@@ -103,6 +103,8 @@ def test_a_link_is_started_as_it_is_named_but_where_it_leads_is_part_of_the_defi
 def test_a_program_that_appears_earlier_in_the_path_is_among_the_paths_to_watch(tmp_path: Path) -> None:
     pinned = command.pin(Fields(("true",)), str(tmp_path), f"{tmp_path}/early:/usr/bin")
     assert f"{tmp_path}/early/true" in pinned.paths and "/usr/bin/true" in pinned.paths
+    missing = command.pin(Fields(("no-such",)), str(tmp_path), "/usr/bin")
+    assert missing.error and missing.paths == ("/usr/bin/no-such",)
 
 
 @pytest.mark.parametrize(

@@ -5,13 +5,12 @@ from __future__ import annotations
 import gc
 import os
 import sys
-from typing import NoReturn
 
 # A collection while modules are loaded finds nothing and costs milliseconds; a long run still gets its own.
 gc.set_threshold(200_000, 20, 20)
 
 
-def main() -> NoReturn:
+def main() -> None:
     """Runs the command line of this process and ends it."""
     # everything is written, committed and closed then: taking the interpreter down in order would only cost time
     os._exit(run(sys.argv[1:]))

@@ -21,7 +21,7 @@ def draw(sheet: Sheet, stream: Stream, color: bool, width: int | None = None) ->
     """The sheet as wide as the terminal, or wider where its ids would not fit."""
     rows = [tuple(row) for row in sheet.rows]
     unicode = (stream.file.encoding or "").lower().startswith("utf")
-    table = Table(box=box.SIMPLE_HEAD if unicode else None, pad_edge=False, highlight=False, header_style="bold")
+    table = Table(box=box.SIMPLE_HEAD if unicode else None, pad_edge=False, show_edge=False, highlight=False, header_style="bold")
     for column in sheet.columns:
         table.add_column(Text(column.name), no_wrap=column.whole, overflow="fold")
     for row in rows:

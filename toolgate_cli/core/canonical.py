@@ -27,16 +27,16 @@ def parse(text: str | bytes) -> Json:
 
 def _read(text: str | bytes) -> Json:
     """The parsed value, with a `Bad` at every place that is not acceptable."""
+    value: Json
     try:
-        value: Json = _DECODER.decode(text if isinstance(text, str) else text.decode("utf-8"))
-        return value
+        value = _DECODER.decode(text if isinstance(text, str) else text.decode("utf-8"))
     except RecursionError:
-        pass
+        refuse("TOO_DEEP", "", f"nested more than {DEPTH} deep")
     except UnicodeDecodeError:
         refuse("INVALID_JSON", "", "not UTF-8")
     except json.JSONDecodeError as error:
         refuse("INVALID_JSON", "", f"line {error.lineno}, column {error.colno}")
-    refuse("TOO_DEEP", "", f"nested more than {DEPTH} deep")
+    return value
 
 
 def _object(pairs: list[tuple[str, Json]]) -> dict[str, Json] | Bad:
@@ -60,14 +60,14 @@ def _double(text: str) -> float | Bad:
 
 
 _DECODER = json.JSONDecoder(
-    object_pairs_hook=_object, parse_int=_integer, parse_float=_double, parse_constant=lambda name: Bad("NON_FINITE")
+    object_pairs_hook=_object, parse_int=_integer, parse_float=_double, parse_constant=lambda _name: Bad("NON_FINITE")
 )
 
 
 # ---- writing ----
 def encode(value: Json) -> str:
     """Canonical JSON text: keys by code point, no spaces, no escapes that JSON does not ask for. Raises ToolgateError("invalid") with
-    "CODE at POINTER: why" where the value is not JSON: INVALID_TYPE, INVALID_KEY, NON_FINITE, INTEGER_TOO_LONG, LONE_SURROGATE, TOO_DEEP."""
+    "CODE at POINTER: why" where it is not JSON: INVALID_TYPE, INVALID_KEY, NON_FINITE, INTEGER_TOO_LONG, LONE_SURROGATE, TOO_DEEP."""
     return _encode(value, _ANY)
 
 

@@ -1,4 +1,4 @@
-"""The chain of events: each one binds the one before it and commits to its payload, so what happened cannot be changed unnoticed (I1, I6)."""
+"""The chain of events: each binds the one before it and commits to its payload, so nothing can be changed unnoticed (I1)."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Draft(NamedTuple):
 
 
 class Finding(NamedTuple):
-    """What verifying found: how many events hold, the seq of the first that does not and why, and the head of those that do (`seq:hash`)."""
+    """How many events hold, the seq of the first that does not and why, and the head of those that do (`seq:hash`)."""
 
     events: int
     first_bad: int | None

@@ -8,7 +8,7 @@ _LAST_DAY = 3_652_058  # 9999-12-31, counted from 0001-01-01 = 0
 
 
 def parse(text: str) -> float:
-    """Seconds of "250ms", "30s", "5m", "4h" or "14d": a whole number over 0 (at most 9 digits) and one unit. Raises ValueError otherwise."""
+    """Seconds of "250ms", "30s", "5m", "4h" or "14d": a whole number over 0, of at most 9 digits, and a unit. Else ValueError."""
     digits = text.rstrip("mshd")
     unit = _MILLISECONDS.get(text[len(digits) :])
     if unit is None or not digits.isascii() or not digits.isdigit() or len(digits) > 9 or not int(digits):

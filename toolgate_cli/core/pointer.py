@@ -36,5 +36,5 @@ def resolve(value: Json, pointer: str) -> Json:
 
 
 def _is_index(token: str) -> bool:
-    """ASCII digits without a leading zero; `-` names the place after the last item, where there is nothing. The length keeps int() cheap."""
+    """ASCII digits without a leading zero; `-` is the place after the last item: there is nothing. Bounded, so that int() stays cheap."""
     return token.isascii() and token.isdigit() and len(token) < 16 and (token == "0" or token[0] != "0")

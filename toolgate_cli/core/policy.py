@@ -11,7 +11,7 @@ from .types import Decision, Effect, Json, Safety
 
 
 class Facts(NamedTuple):
-    """What rules may ask about one call. `arguments`: after the schema's own defaults; `agent`: None where a step asks for the call itself."""
+    """What rules may ask about a call. `arguments`: after the schema's defaults; `agent`: None where a step asks for the call itself."""
 
     capability: str
     arguments: dict[str, Json]
@@ -57,7 +57,7 @@ def _matches(rule: Rule, facts: Facts) -> bool:
     return (
         (rule.capability is None or matches(rule.capability, facts.capability))
         and (rule.workflow is None or matches_name(rule.workflow, facts.workflow))
-        and (rule.agent is None or facts.agent is not None and matches_name(rule.agent, facts.agent))
+        and (rule.agent is None or (facts.agent is not None and matches_name(rule.agent, facts.agent)))
         and (rule.safety is None or rule.safety == facts.safety)
         and (rule.effect is None or rule.effect == facts.effect)
         and (rule.principal is None or matches_name(rule.principal, facts.principal))

@@ -35,7 +35,7 @@ def votes_left(row: Row, votes: Sequence[Vote], approvers: Mapping[str, tuple[st
 
 def _starts(row: Row, verb: Verb) -> bool:
     """Rejecting, giving up and asking for an approval again are open to the requester: none of them lets the call run."""
-    return verb == "approve" or verb == "retry" and row.origin != "APPROVAL_REQUIRED"
+    return verb == "approve" or (verb == "retry" and row.origin != "APPROVAL_REQUIRED")
 
 
 def _holds_scope(row: Row, name: str, approvers: Mapping[str, tuple[str, ...]]) -> bool:

@@ -1,4 +1,4 @@
-"""References in templates, `${name}` and `${name#/pointer}`, filled in one pass: what a value brings in is never read as a reference again."""
+"""References in templates, `${name}` and `${name#/pointer}`, filled in one pass: what a value brings in is never a reference."""
 
 from __future__ import annotations
 

@@ -58,7 +58,7 @@ def is_sound(value: Any, depth: int, items: int, strings: bool) -> bool:
     kind = type(value)
     if kind is dict:
         for key in value:
-            if type(key) is not str or strings and not is_text(key):
+            if type(key) is not str or (strings and not is_text(key)):
                 return False
         members = value.values()
     elif kind is list:

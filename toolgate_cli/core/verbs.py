@@ -104,7 +104,7 @@ def works(state: State) -> str:
 
 
 def handler(state: State, verb: Verb, subject: str = "") -> Handler:
-    """What the verb does there. Raises ToolgateError("wrong_state") naming the state and what works; `subject` (an id) completes the hint."""
+    """What the verb does there. ToolgateError("wrong_state") names the state and what works; `subject` (an id) completes the hint."""
     found = TABLE[state].get(verb)
     if found is not None:
         return found

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import selectors
 import subprocess
+import warnings
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import Literal, NamedTuple
@@ -159,6 +160,13 @@ class Child:
 
 def _start(command: Command, streams: list[int], inherited: tuple[int, ...]) -> subprocess.Popen[bytes]:
     stdin, stdout, stderr = streams
+    with warnings.catch_warnings():
+        # a warning about threads that somebody made an error would come when the process runs already
+        warnings.simplefilter("ignore", DeprecationWarning)
+        return _popen(command, stdin, stdout, stderr, inherited)
+
+
+def _popen(command: Command, stdin: int, stdout: int, stderr: int, inherited: tuple[int, ...]) -> subprocess.Popen[bytes]:
     return subprocess.Popen(
         [os.fsencode(command.argv[0]), *(item.encode("utf-8", "surrogateescape") for item in command.argv[1:])],
         cwd=command.cwd,

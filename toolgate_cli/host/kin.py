@@ -22,18 +22,32 @@ class Kin:
         self._me = os.getpid()
         self._main = Process(0, 0, 0, "X", "")
         self._others: frozenset[int] = frozenset()
+        self._adopted = adopted
         self._only_ours = adopted and not _any_child()
         if not self._only_ours:
-            self._others = frozenset(p.pid for p in tree.everything().values() if p.parent == self._me)
+            self._others = frozenset(tree.own_children() or (p.pid for p in tree.everything().values() if p.parent == self._me))
 
     def began(self, pid: int) -> None:
         """The tool's own process was started; it is reaped by who started it."""
         self._main = tree.look(pid) or self._main
 
     def none_left(self) -> bool:
-        """Whether the whole tree is gone; cheap where we have no other children. Only after the tool's own process was reaped."""
-        if not self._only_ours:
+        """Whether the whole tree is gone. Only after the tool's own process was reaped.
+
+        What has lost its parent has become our child: no look at all processes is needed.
+        """
+        if self._only_ours:
+            return self._no_child()
+        children = tree.own_children() if self._adopted else []
+        if not children:  # not even the others: this kernel does not list them
             return not self.living()
+        left = [process for pid in children if (process := tree.look(pid)) and self._is_ours(process)]
+        for process in left:
+            if process.dead:
+                self._reap(process.pid)
+        return all(process.dead for process in left)
+
+    def _no_child(self) -> bool:
         while True:
             try:
                 ended = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)

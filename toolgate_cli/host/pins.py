@@ -11,33 +11,37 @@ from ..core.errors import ToolgateError
 
 
 class Executable(NamedTuple):
-    """`path` is what is started, `real` where its links lead; `looked_at` are the places that were asked before it, in order."""
+    """`path` is what is started, `real` where its links lead.
+
+    Links are not followed in what is started: a program may look at the name that it was called by.
+    """
 
     path: str
     real: str
-    looked_at: tuple[str, ...]
 
 
-def find_executable(word: str, folder: str, path: str) -> Executable:
-    """An absolute word stays; one with a slash is relative to `folder`; a bare name is looked up in `path` and nowhere else.
+def candidates(word: str, folder: str, path: str) -> tuple[str, ...]:
+    """Where a program may be: an absolute word stays; one with a slash is relative to `folder`; a bare name is in `path` and nowhere else.
 
-    Links are not followed in what is started: a program may look at the name that it was called by.
-    Raises ToolgateError("invalid").
+    Raises ToolgateError("invalid") for what names no program.
     """
     if "\0" in word or not word:
         raise ToolgateError("invalid", "argv[0] names no program")
     if "/" in word:
-        candidates = [os.path.normpath(os.path.join(folder, word))]
-    else:
-        # a relative entry would mean a folder that the caller of toolgate happens to stand in
-        candidates = [os.path.join(entry, word) for entry in path.split(":") if entry.startswith("/")]
-    for place, candidate in enumerate(candidates):
+        return (os.path.normpath(os.path.join(folder, word)),)
+    # a relative entry would mean a folder that the caller of toolgate happens to stand in
+    return tuple(os.path.join(entry, word) for entry in path.split(":") if entry.startswith("/"))
+
+
+def find_executable(word: str, candidates: tuple[str, ...], path: str) -> Executable:
+    """The first of the candidates that can be executed. Raises ToolgateError("invalid")."""
+    for candidate in candidates:
         if _runs(candidate):
-            return Executable(candidate, os.path.realpath(candidate), tuple(candidates[: place + 1]))
+            return Executable(candidate, os.path.realpath(candidate))
     there = [candidate for candidate in candidates if os.path.lexists(candidate)]
     if there:
         raise ToolgateError("invalid", f"{there[0]} is not an executable file", "chmod +x it, or name its interpreter first")
-    where = candidates[0] if "/" in word else f"{word} in {path}"
+    where = f"{word} in {path}" if "/" not in word else candidates[0]
     raise ToolgateError("invalid", f"there is no executable {where}", "name it by its absolute path, or put its folder into gate.path")
 
 

@@ -28,6 +28,8 @@ def run(command: Command, timeout: float, output_bytes: int, stop: Callable[[], 
     """An exception that a signal handler raises goes on once the tree is killed. From the main thread only: see kernel.tie_to_parent."""
     if threading.current_thread() is not threading.main_thread():
         raise RuntimeError("a tool is started from the main thread")
+    if timeout <= 0:
+        return Ended("not_started", fault="no time was left for it")
     deadline = kernel.now() + timeout
     kernel.keep_exit_codes()
     point("spawn:before")

@@ -49,8 +49,11 @@ def _pin(fields: Fields, home: str, path: str, looked_at: list[str]) -> Pinned:
     home = os.path.abspath(home)
     folder = _folder(fields, home)
     _check(fields, folder)
-    found = pins.find_executable(_literal(fields.argv[0]) or "", folder, path)
-    looked_at += [*found.looked_at, found.real]
+    word = _literal(fields.argv[0]) or ""
+    places = pins.candidates(word, folder, path)
+    looked_at += places  # a program that appears in an earlier place is a change too
+    found = pins.find_executable(word, places, path)
+    looked_at.append(found.real)
     files = dict(_files(fields, home, folder, found.path))
     looked_at += files.values()
     sums: dict[str, Json] = {name: pins.sha256_of(place) for name, place in sorted(files.items())}

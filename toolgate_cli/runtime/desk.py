@@ -17,7 +17,7 @@ from ..core.world import World
 from . import deciding, gates, looking, recovery, selecting, starting
 from .answers import Answer, Checked, EffectWord, RunView, Verified, Waiting
 from .engine import Engine
-from .ports import Ports
+from .ports import Ports, Reader
 from .unit import write
 
 
@@ -74,12 +74,12 @@ class Desk:
         """The one open call that [RUN] [CALL] means."""
         self._take_back()
         with self._ports.store.read() as tx:
-            return self._waiting(selecting.row(tx, words, verb))
+            return self._waiting(tx, selecting.row(tx, words, verb))
 
     def select_step(self, run: str, step: str | None, verb: Verb) -> Waiting:
         self._take_back()
         with self._ports.store.read() as tx:
-            return self._waiting(selecting.step(tx, run, step, verb))
+            return self._waiting(tx, selecting.step(tx, run, step, verb))
 
     def approve(self, target: Waiting, *, reason: str | None = None, may_run_twice: bool = False) -> Answer:
         return self._decide(target, deciding.Decision("approve", reason, may_run_twice))
@@ -124,7 +124,7 @@ class Desk:
         """A call, or where a run waits for something else, that."""
         self._notice()
         with self._ports.store.read() as tx:
-            return self._waiting(selecting.shown(tx, words)), looking.head(tx)
+            return self._waiting(tx, selecting.shown(tx, words)), looking.head(tx)
 
     def runs(self, status: Status | None, limit: int) -> tuple[tuple[RunView, ...], str]:
         self._notice()
@@ -135,8 +135,8 @@ class Desk:
         self._notice()
         with self._ports.store.read() as tx:
             found = selecting.run(tx, run)
-            view = looking.run_view(tx, found, context=True, changed=self._changed(found.workflow, found.definition))
-            return view, looking.pending(self._ports, tx, found.id, 1000), looking.head(tx)
+            view, rows, head = looking.run_view(tx, found, context=True), looking.pending(self._ports, tx, found.id, 1000), looking.head(tx)
+        return view._replace(changed=self._changed(found.workflow, found.definition)), rows, head
 
     def events(self, run: str | None, type: str | None, after: int, limit: int | None) -> tuple[Iterator[Event], str]:
         """The newest `limit` events in rising order, as they are read."""
@@ -232,10 +232,9 @@ class Desk:
         with self._ports.store.read() as tx:
             return selecting.run(tx, word, selecting.DECIDING).id
 
-    def _waiting(self, row: Row) -> Waiting:
-        with self._ports.store.read() as tx:
-            run = tx.run(row.run_id)
-            return looking.waiting(self._ports, tx, row, run.workflow if run else "")
+    def _waiting(self, tx: Reader, row: Row) -> Waiting:
+        run = tx.run(row.run_id)
+        return looking.waiting(self._ports, tx, row, run.workflow if run else "")
 
     def _changed(self, workflow: str, definition: str) -> bool | None:
         """Whether the file differs from what the run was started with; None where it cannot be read now."""

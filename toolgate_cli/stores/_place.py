@@ -7,9 +7,9 @@ import os
 from ..core.errors import ToolgateError
 from ..host.private import new_private_file, private_folder, tighten
 
-_NETWORK = frozenset(
-    ("afs", "ceph", "cifs", "coda", "davfs", "gfs2", "glusterfs", "gpfs", "lustre", "ncpfs", "nfs", "nfs4", "ocfs2", "orangefs", "smb2")
-    + ("smb3", "smbfs", "fuse.cephfs", "fuse.davfs2", "fuse.glusterfs", "fuse.rclone", "fuse.s3fs", "fuse.smbnetfs", "fuse.sshfs")
+_NETWORK = (
+    " afs ceph cifs coda davfs fuse.cephfs fuse.davfs2 fuse.glusterfs fuse.rclone fuse.s3fs fuse.smbnetfs fuse.sshfs gfs2 glusterfs gpfs "
+    "lustre ncpfs nfs nfs4 ocfs2 orangefs smb2 smb3 smbfs "
 )
 
 
@@ -25,7 +25,7 @@ def network(path: str, mounts: str) -> str | None:
         inside = point == "/" or path == point or path.startswith(point + "/")
         if inside and len(point) >= len(best):  # a later mount on the same point covers the earlier
             best, kind = point, after.split(" ", 1)[0]
-    return kind if kind in _NETWORK else None
+    return kind if f" {kind} " in _NETWORK else None
 
 
 def refuse_network(path: str) -> None:

@@ -65,7 +65,7 @@ def check_values(raw: Table, issues: Issues) -> None:
 
 def _check_value(value: object, path: KeyPath, issues: Issues) -> None:
     if len(path) > DEEPEST:
-        issues.add(path[:3], f"nested too deeply (at most {DEEPEST} levels)")
+        issues.add(path[:6], f"nested too deeply (at most {DEEPEST} levels)")
     elif isinstance(value, dict):
         for key, inner in value.items():
             _check_value(key, path, issues)

@@ -26,7 +26,7 @@ class Fit(NamedTuple):
 @lru_cache(maxsize=256)
 def model(fit: Fit) -> type[BaseModel]:
     """Strict, and closed: an unknown key is an error."""
-    fields: dict[str, Any] = dict.fromkeys(fit.extra, (Any, None))
+    fields: dict[str, Any] = {f"extra_{number}": (Any, Field(None, alias=name)) for number, name in enumerate(fit.extra)}
     for shape in fit.shapes:
         preset = defaults(shape)
         for name, hint in hints(shape).items():

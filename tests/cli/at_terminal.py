@@ -1,0 +1,20 @@
+"""The command line over a desk that is not real, as a process: `python at_terminal.py LOG WORDS...`; LOG gets what the desk was asked."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
+
+from tests.cli.given import FakeDesk
+from toolgate_cli.cli.frame import Frame
+from toolgate_cli.cli.main import run
+
+desk = FakeDesk(os.environ.get("TEXT", "pay").encode("ascii").decode("unicode_escape"))
+Frame.session = lambda self: desk.session()  # type: ignore[assignment,method-assign]  # the stand-in
+code = run(sys.argv[2:])
+with open(sys.argv[1], "w") as log:
+    log.write(" ".join(str(asked[0]) for asked in desk.asked))
+    log.write("\n" + " ".join(name for name in ("rich", "pydantic", "jsonschema", "sqlite_utils", "typer") if name in sys.modules))
+os._exit(code)

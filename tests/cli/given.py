@@ -1,0 +1,152 @@
+"""Answers to show, hostile text for every field of them, and a desk that records what it is asked."""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any
+
+from toolgate_cli.core import canonical
+from toolgate_cli.core.config import ExitRules, Tool
+from toolgate_cli.core.errors import ToolgateError
+from toolgate_cli.core.records import Call, Event, Row, Run
+from toolgate_cli.runtime.answers import Answer, Checked, RunView, Verified, Waiting
+
+RUN = "r0123456789abc"
+CALL = "c0123456789abc"
+REF = CALL + "@0123456789ab"
+HEAD = "7:" + "ab" * 32
+AT = "2026-01-31T12:00:00.123Z"
+
+# an unclosed and a stray tag, a link, an emoji name; erasing, colours, 8-bit CSI, the clipboard; what reorders, hides or breaks lines
+HOSTILE = (
+    "[/foo][red]x[/red][link=file:///etc/passwd]y[/link] [b + :skull: \\n pay\x1b[2K\rls\x1b]52;c;aGk=\x07 \x9b31m\x08\x7f\x00"
+    "\u202egpj.exe\u2066\u200b\ufeff\u2028\u00a0\u3000\U000e0041\u115f\ufe0f\ntoolgate approve\tx"
+)
+
+
+def run(status: str = "AWAITING_TOOL_APPROVAL", text: str = "pay") -> Run:
+    return Run(RUN, text, "d" * 64, text, status, "[]", 1, None, 0, 0, None, AT, AT)  # type: ignore[arg-type]  # any status
+
+
+def view(status: str = "AWAITING_TOOL_APPROVAL", text: str = "pay") -> RunView:
+    error = {"message": text, "step": text, "support_id": 9} if status == "FAILED" else None
+    return RunView(run(status, text), text, text, {text: text}, error, {text: ({text: [text]}, "tool")})
+
+
+def row(origin: str = "APPROVAL_REQUIRED", text: str = "pay") -> Row:
+    revision = 1 if origin not in ("INPUT", "REVIEW", "STEP_APPROVAL", "ESCALATION") else None
+    return Row(
+        CALL,
+        1,
+        RUN,
+        text,
+        origin,
+        revision,
+        "e" * 64,
+        "f" * 64,
+        "policy",
+        text,
+        text,
+        text,
+        2,
+        True,
+        3,
+        "unsafe",
+        text,
+        None,
+        5,
+        AT,
+        AT,
+        "stay",  # type: ignore[arg-type]  # any origin
+    )
+
+
+def waiting(origin: str = "APPROVAL_REQUIRED", text: str = "pay") -> Waiting:
+    called = Call(CALL, 1, RUN, text, text, canonical.encode({text: text, "n": 1.0}), "a" * 64, "k", text, text, text, text, text, AT)
+    stored = row(origin, text)
+    form = [{"id": text, "type": "TEXT", "label": text, "required": True, "options": [text]}] if origin == "INPUT" else None
+    call = called if stored.revision is not None else None
+    return Waiting(stored, text, call, {"safety": "write", "effect": "unsafe"} if call else None, (text,), REF, True, True, form)
+
+
+def answer(effect: str = "approved", status: str = "COMPLETED", *rows: Waiting, text: str = "pay") -> Answer:
+    return Answer(effect, view(status, text), rows, HEAD, ("toolgate approve " + text,) if rows else ())  # type: ignore[arg-type]  # any effect
+
+
+def event(text: str = "pay") -> Event:
+    return Event(
+        4, AT, RUN, text, CALL, text, "e" * 64, 1, "TOOL_INVOCATION_STARTED", text, canonical.encode({text: [text]}), "s", "c", "p", "h"
+    )
+
+
+def tool(text: str = "pay") -> Tool:
+    return Tool(
+        text, text, text, "write", "unsafe", 10.0, 1, text, True, {"title": text}, "d", text, None, ExitRules(), (), {"argv": [text]}
+    )
+
+
+class FakeDesk:
+    """Answers every question with one of the above; `asked` holds what was asked, in order."""
+
+    def __init__(self, text: str = "pay", refuse: ToolgateError | None = None) -> None:
+        self.text = text
+        self.refuse = refuse
+        self.asked: list[tuple[Any, ...]] = []
+
+    def __getattr__(self, name: str) -> Any:
+        answers = {
+            "select": waiting("APPROVAL_REQUIRED", self.text),
+            "select_step": waiting("STEP_APPROVAL", self.text),
+            "pending": ((waiting("APPROVAL_REQUIRED", self.text), waiting("INPUT", self.text)), HEAD),
+            "show_pending": (waiting("OUTCOME_UNKNOWN", self.text), HEAD),
+            "runs": ((view("RUNNING", self.text), view("FAILED", self.text)), HEAD),
+            "show_run": (view("AWAITING_INPUT", self.text), (waiting("INPUT", self.text),), HEAD),
+            "events": (iter([event(self.text), event(self.text)]), HEAD),
+            "wait": (view("COMPLETED", self.text), (), HEAD, True),
+            "verify": Verified(False, 4, 3, self.text, HEAD),
+            "workflows": (Checked(self.text, self.text, (self.text,), (self.text,)),),
+            "tools": (tool(self.text),),
+            "tool": tool(self.text),
+            "init": (self.text,),
+            "recover": (answer("recovered", "FAILED", waiting("EXECUTION_FAILED", self.text), text=self.text),),
+        }
+
+        def ask(*words: Any, **more: Any) -> Any:
+            self.asked.append((name, *words, more) if more else (name, *words))
+            if self.refuse is not None:
+                raise self.refuse
+            return answers.get(name) or answer("approved", "COMPLETED", waiting("REVIEW", self.text), text=self.text)
+
+        return ask
+
+    def session(self) -> AbstractContextManager[FakeDesk]:
+        return nullcontext(self)
+
+
+# every command with words that it takes
+COMMANDS = [
+    ["start", "pay", "-i", "to=bob"],
+    ["continue", RUN],
+    ["answer", RUN, "street=x"],
+    ["cancel", RUN],
+    ["retry", RUN, "--step", "s"],
+    ["retry", CALL],
+    ["approve"],
+    ["approve", RUN, "--step", "s"],
+    ["reject", RUN, CALL],
+    ["reject", RUN, "--step", "s"],
+    ["review", RUN, "-m", "fine"],
+    ["continue-tool", CALL],
+    ["recover"],
+    ["pending", "list"],
+    ["pending", "show"],
+    ["runs", "list"],
+    ["runs", "show", RUN],
+    ["events", RUN],
+    ["wait", RUN],
+    ["audit", "verify"],
+    ["workflow", "check"],
+    ["tools", "list"],
+    ["tools", "show", "pay"],
+    ["init"],
+]

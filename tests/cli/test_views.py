@@ -1,0 +1,190 @@
+"""What is shown: complete, in the shapes that are promised, and harmless whatever is in it."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+
+from toolgate_cli.cli.folding import fold
+from toolgate_cli.cli.output import ascii_json
+from toolgate_cli.cli.safe import line, show_json, unescape
+from toolgate_cli.cli.streams import OUT
+from toolgate_cli.cli.tables import draw
+from toolgate_cli.cli.views import card, events, pending, runs, tools, workflows
+from toolgate_cli.cli.views import run as one
+from toolgate_cli.runtime.answers import Checked
+
+from .given import CALL, COMMANDS, HEAD, HOSTILE, REF, RUN, FakeDesk, answer, event, tool, view, waiting
+
+CSI = re.compile(r"\x1b\[[0-9;]*m")
+SHEETS = {
+    "pending": lambda: pending.sheet([waiting(text=HOSTILE), waiting("REVIEW", HOSTILE)]),
+    "runs": lambda: runs.sheet([view(text=HOSTILE), view("FAILED", HOSTILE)]),
+    "events": lambda: events.sheet([event(HOSTILE)]),
+    "answers": lambda: one.answer_sheet([answer("approved", "FAILED", waiting(text=HOSTILE), text=HOSTILE)]),
+    "workflows": lambda: workflows.sheet([Checked(HOSTILE, HOSTILE, (HOSTILE,), (HOSTILE,))]),
+    "tools": lambda: tools.sheet([tool(HOSTILE)]),
+}
+
+
+def harmless(text: str) -> bool:
+    return all(char == "\n" or char == "\t" or char.isprintable() for char in text)
+
+
+@pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
+@pytest.mark.parametrize("form", ["tsv", "table", "json", "jsonl"])
+def test_hostile_text_in_every_field_is_harmless_in_every_command(desk, say, words, form):
+    desk.text = HOSTILE
+    code, out, err = say(*words, "-o", form)
+    assert code in (0, 1, 7, 9), err
+    assert harmless(out) and harmless(err) and out
+    assert not any(text.startswith(("[/foo]", "toolgate approve")) for text in (out + err).splitlines())
+    if "json" in form:
+        assert out.isascii() and [json.loads(text) for text in out.splitlines()]
+
+
+@pytest.mark.parametrize("width", [20, 80, 200])
+@pytest.mark.parametrize("name", SHEETS)
+def test_a_table_is_harmless_fits_and_keeps_its_ids_whole(name, width):
+    plain = draw(SHEETS[name](), OUT, False, width)
+    assert harmless(plain)
+    assert harmless(CSI.sub("", draw(SHEETS[name](), OUT, True, width)))
+    if name in ("pending", "runs", "events") and width >= 80:
+        assert max(map(len, plain.splitlines())) <= width
+    for id in {"pending": (REF, RUN), "runs": (RUN,), "events": (CALL,), "answers": (RUN,)}.get(name, ()):
+        assert id in plain
+
+
+def test_a_table_loses_no_letter():
+    long = "漢" * 100 + "q" * 300 + "END"
+    drawn = draw(pending.sheet([waiting(text=long)]), OUT, False, 80)
+    assert drawn.count("q") == 300 and drawn.count("漢") == 100 and "…" not in drawn and "..." not in drawn
+
+
+@pytest.mark.parametrize("width", [20, 40, 80])
+def test_a_folded_line_is_whole_and_only_its_first_piece_stands_at_the_left(width):
+    text = line("arguments: " + HOSTILE + "漢字" * 30 + "e\u0301" * 20)
+    pieces = fold(text, width)
+    assert "".join(piece if index == 0 else piece[8:] for index, piece in enumerate(pieces)) == text
+    assert all(piece.startswith(" " * 8) for piece in pieces[1:]) and len(pieces) > 1
+
+
+def test_the_card_shows_everything_and_cuts_nothing():
+    long = HOSTILE + "y" * 2000 + "; rm -rf ~"
+    target = waiting("OUTCOME_UNKNOWN", long)
+    shown = {(group, name): value for name, value, group in card.fields(target)}
+    row, call = target.row, target.call
+    assert call is not None and shown["arguments", show_json(long)] == show_json(long) and shown["arguments", "n"] == "1.0"
+    for name, value in {
+        "run": RUN,
+        "workflow": long,
+        "step": long,
+        "capability": long,
+        "title": long,
+        "rationale": long,
+        "reason": long,
+        "rule": long,
+        "scope": long,
+        "safety": "write",
+        "effect": "unsafe",
+        "requested by": long,
+        "ref": REF,
+        "digest": row.call_digest,
+        "agent": long,
+    }.items():
+        assert unescape(shown["", name]) == value, name
+    assert shown["", "approvals"] == "1 of 2" and "may run twice" in shown["", "doubt"] and "alive" in shown["", "still running"]
+    assert "past" in shown["", "expires"]
+
+
+def test_the_json_of_a_pending_row_has_the_promised_fields():
+    promised = [
+        "id",
+        "run_id",
+        "workflow",
+        "step",
+        "kind",
+        "capability",
+        "title",
+        "arguments",
+        "rationale",
+        "reason",
+        "origin",
+        "approver_scope",
+        "approvals_needed",
+        "approvals",
+        "safety",
+        "effect",
+        "agent",
+        "digest",
+        "ref",
+        "version",
+        "attempts",
+        "requested_by",
+        "doubt",
+        "still_running",
+        "created_at",
+        "expires_at",
+    ]
+    shown = pending.to_json(waiting())
+    assert list(shown) == promised
+    assert shown["attempts"] == 3 and shown["arguments"] == {"n": 1.0, "pay": "pay"} and shown["kind"] == "tool"
+    assert pending.to_json(waiting("INPUT"))["kind"] == "input" and "form" in pending.to_json(waiting("INPUT"))
+
+
+def test_the_title_of_a_call_falls_back_to_its_capability():
+    target = waiting()
+    assert target.call is not None
+    bare = target._replace(call=target.call._replace(title=None, arguments=None))
+    assert pending.to_json(bare)["title"] == "pay" and pending.to_json(bare)["arguments"] is None
+    assert "not stored" in dict((name, value) for name, value, _ in card.fields(bare))["arguments"]
+
+
+def test_the_json_of_an_answer_has_the_promised_fields():
+    shown = one.answer_json(answer("approved", "FAILED", waiting()))
+    assert list(shown) == ["schema", "effect", "run", "pending", "head", "next"] and shown["schema"] == "toolgate.run/1"
+    run = shown["run"]
+    assert isinstance(run, dict)
+    promised = [
+        "id",
+        "workflow",
+        "title",
+        "status",
+        "step",
+        "requester",
+        "created_at",
+        "updated_at",
+        "definition_digest",
+        "error",
+        "outputs",
+        "context",
+    ]
+    assert list(run) == promised and run["error"] == {"message": "pay", "step": "pay", "support_id": 9}
+    assert run["context"] == {"pay": {"value": {"pay": ["pay"]}, "provenance": "tool"}}
+
+
+def test_the_json_of_an_event_has_the_promised_fields():
+    promised = ["seq", "at", "run_id", "step", "call_id", "capability", "call_digest", "attempt", "type", "actor", "payload", "hash"]
+    assert list(events.to_json(event())) == promised
+    assert events.to_json(event()._replace(payload=None, salt=None))["payload"] is None
+
+
+def test_json_is_printable_ascii():
+    text = ascii_json({HOSTILE: HOSTILE})
+    assert text.isascii() and text.isprintable() and json.loads(text) == {HOSTILE: HOSTILE}
+
+
+@pytest.mark.parametrize("rows", [0, 1, 3])
+def test_a_list_has_one_shape_for_none_one_and_many(desk, say, monkeypatch, rows):
+    monkeypatch.setattr(FakeDesk, "pending", lambda self, run, limit: ((waiting(),) * rows, HEAD), raising=False)
+    found = json.loads(say("pending", "list", "--json").out)
+    assert list(found) == ["schema", "items", "head"] and len(found["items"]) == rows and found["head"] == HEAD
+
+
+def test_columns_have_a_header_and_as_many_cells_in_every_row(desk, say):
+    desk.text = HOSTILE
+    for words in COMMANDS:
+        lines = say(*words, "-o", "tsv").out.splitlines()
+        assert len(lines) >= 2 and len({text.count("\t") for text in lines}) == 1, words
