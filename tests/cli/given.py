@@ -80,9 +80,9 @@ def event(text: str = "pay") -> Event:
 
 
 def tool(text: str = "pay") -> Tool:
-    return Tool(
-        text, text, text, "write", "unsafe", 10.0, 1, text, True, {"title": text}, "d", text, None, ExitRules(), (), {"argv": [text]}
-    )
+    """A capability is a checked name; everything else is free text."""
+    name, schema, declared = "ledger.pay", {"title": text}, {"argv": [text]}
+    return Tool(name, text, text, "write", "unsafe", 10.0, 1, text, True, schema, "d", text, None, ExitRules(), (), declared)  # type: ignore[arg-type]
 
 
 class FakeDesk:

@@ -26,9 +26,11 @@ def _pieces(text: str, room: int) -> Iterator[Safe]:
 
 
 def _split(text: str, cells: int) -> tuple[str, str]:
-    if text.isascii():
-        return text[:cells], text[cells:]
-    from rich.cells import chop_cells  # knows how wide a character is drawn
+    fits = cells
+    if not text.isascii():
+        from rich.cells import chop_cells  # knows how wide a character is drawn
 
-    first = chop_cells(text, cells)[0]
-    return first, text[len(first) :]
+        fits = len(chop_cells(text, cells)[0])
+    if fits < len(text):
+        fits = text.rfind(" ", fits // 2, fits) + 1 or fits
+    return text[:fits], text[fits:]

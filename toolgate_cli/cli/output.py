@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from typing import TypeVar
 
 from ..core.types import Json
@@ -88,10 +88,9 @@ def show_fields(frame: Frame, fields: Fields) -> None:
 
 
 def write_fields(fields: Fields, stream: Stream) -> None:
-    """One field a line, complete; on a terminal folded by us, so that no line begins with foreign text."""
+    """One field a line, complete."""
     for text in _field_lines(fields):
-        for part in _folded(text, stream):
-            stream.line(part)
+        stream.line(text)
 
 
 def _field_lines(fields: Fields) -> Iterable[Safe]:
@@ -101,11 +100,3 @@ def _field_lines(fields: Fields) -> Iterable[Safe]:
             yield fill("{}:", inside)
         group = inside
         yield fill("  {}: {}" if inside else "{}: {}", name, value)
-
-
-def _folded(text: Safe, stream: Stream) -> Sequence[Safe]:
-    if not stream.terminal():
-        return (text,)
-    from .folding import fold
-
-    return fold(text)

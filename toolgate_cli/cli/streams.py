@@ -21,8 +21,13 @@ class Stream:
         return sys.stdout if self.fd == 1 else sys.stderr
 
     def line(self, text: str) -> bool:
-        """Writes one line; False once nobody reads any more."""
-        return self.raw((text if isinstance(text, Safe) else line(text)) + "\n")
+        """Writes one line, folded by us on a terminal: what the terminal wraps would begin a line. False once nobody reads any more."""
+        safe = text if isinstance(text, Safe) else line(text)
+        if self.terminal():
+            from .folding import fold
+
+            return all(self.raw(piece + "\n") for piece in fold(safe))
+        return self.raw(safe + "\n")
 
     def raw(self, text: str) -> bool:
         """Writes text that its maker answers for: pure ASCII JSON, a drawn table, a prompt."""

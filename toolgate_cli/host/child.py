@@ -18,13 +18,15 @@ STDERR_BYTES = 65536
 
 
 class Command(NamedTuple):
-    """`argv[0]` is an absolute path; `env` is the whole environment; `stdin` None means /dev/null."""
+    """`argv[0]` is an absolute path; `env` is the whole environment; `stdin` None means /dev/null; `fence` names the lock
+    that all of its descendants inherit."""
 
     call_id: str
     argv: tuple[str, ...]
     cwd: str
     env: Mapping[str, str]
     stdin: bytes | None
+    fence: str | None = None
 
 
 class End(NamedTuple):

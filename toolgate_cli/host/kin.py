@@ -70,13 +70,12 @@ class Kin:
     def kill(self, seconds: float) -> tuple[str, ...]:
         """Names what is left after that time."""
         until = kernel.now() + seconds
-        while True:
+
+        def left() -> list[Process]:
             self._strike(until)
-            left = self.living()
-            if not left or kernel.now() >= until:
-                return tree.names(left)
-            for process in left:
-                tree.kill(process)
+            return self.living()
+
+        return tree.sweep(left, kernel.now, until)
 
     def _strike(self, until: float) -> None:
         """Kills our children until there are none: each that dies makes its own children ours, so the tree comes down from the root,

@@ -117,9 +117,10 @@ class FileOwners:
         self._unlink(name)
 
     # ---- fences ----
-    def fence(self) -> tuple[str, int]:
-        """A new lock that a tool keeps: its name, and a descriptor to hand to the tool (`pass_fds`). Raises OSError."""
-        name, descriptor = self._new("f")
+    def fence(self, name: str | None = None) -> tuple[str, int]:
+        """A new lock that a tool keeps: its name (a fresh one unless it is given), and a descriptor to hand to the tool (`pass_fds`).
+        Raises OSError."""
+        name, descriptor = self._new("f", name)
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         os.set_inheritable(descriptor, True)
         return name, descriptor
@@ -162,9 +163,9 @@ class FileOwners:
             raise FileNotFoundError(name)
         return os.path.join(self._folder, name)
 
-    def _new(self, letter: str) -> tuple[str, int]:
+    def _new(self, letter: str, name: str | None = None) -> tuple[str, int]:
         private_folder(self._folder)
-        name = _mint.id(letter)
+        name = name or _mint.id(letter)
         return name, os.open(self._path(name), os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
 
     def _open(self, name: str) -> int:

@@ -41,19 +41,19 @@ class Fence(NamedTuple):
     fd: int
 
 
-_take: Callable[[], tuple[str, int]] | None = None
+_take: Callable[[str | None], tuple[str, int]] | None = None
 _release: Callable[[str, int], bool] | None = None
 
 
-def use_fence(take: Callable[[], tuple[str, int]] | None, release: Callable[[str, int], bool] | None) -> None:
+def use_fence(take: Callable[[str | None], tuple[str, int]] | None, release: Callable[[str, int], bool] | None) -> None:
     """Set once by the wiring. `take` gives a lock's name and descriptor; `release` closes ours and says whether somebody still holds it."""
     global _take, _release
     _take, _release = take, release
 
 
-def take_fence() -> Fence | None:
-    """OSError where there should be one and cannot be."""
-    return Fence(*_take()) if _take else None
+def take_fence(name: str | None) -> Fence | None:
+    """The lock of that name; OSError where there should be one and cannot be."""
+    return Fence(*_take(name)) if _take else None
 
 
 def release_fence(fence: Fence | None) -> bool:

@@ -34,7 +34,7 @@ def run(command: Command, timeout: float, output_bytes: int, stop: Callable[[], 
     kernel.keep_exit_codes()
     point("spawn:before")
     try:
-        fence = processes.take_fence()
+        fence = processes.take_fence(command.fence)
     except OSError as error:
         return Ended("not_started", fault=f"no lock for its descendants: {error}")
     held = False

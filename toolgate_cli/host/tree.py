@@ -120,17 +120,23 @@ def kill(process: Process) -> None:
 
 
 def sweep(living: Callable[[], list[Process]], clock: Callable[[], float], until: float) -> tuple[str, ...]:
-    """Kills what `living` finds, again and again until it finds nothing or the time is over; names what is left."""
+    """Kills what `living` finds, again and again until it finds nothing or the time is over; names what is left.
+
+    One that is ending has no environment any more but still its descriptors: it is waited for.
+    """
+    known: dict[int, Process] = {}
     pause = 0.001
-    while left := living():
-        if clock() >= until:
-            return names(left)
-        for process in left:
+    while True:
+        known = {pid: process for pid, process in known.items() if _still(process)}
+        known.update((process.pid, process) for process in living())
+        if not known or clock() >= until:
+            return tuple(f"pid {process.pid} {process.name}" for process in known.values())
+        for process in known.values():
             kill(process)
         time.sleep(pause)
         pause = min(pause * 2, 0.05)
-    return ()
 
 
-def names(processes: Iterable[Process]) -> tuple[str, ...]:
-    return tuple(f"pid {process.pid} {process.name}" for process in processes)
+def _still(process: Process) -> bool:
+    now = look(process.pid)
+    return now is not None and now.start == process.start and not now.dead

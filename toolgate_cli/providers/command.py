@@ -134,7 +134,7 @@ def invoke(claim: Started, limits: InvokeLimits) -> ToolResult:
     bound = claim.bound
     assert isinstance(bound, Bound)
     stdin = claim.arguments.encode() if bound.stdin == "json" else None
-    command = Command(claim.call_id, bound.argv, bound.cwd, _environment(claim, bound), stdin)
+    command = Command(claim.call_id, bound.argv, bound.cwd, _environment(claim, bound), stdin, claim.fence)
     return endings.result(running.run(command, limits.timeout, limits.output_bytes, limits.stop), limits.timeout)
 
 

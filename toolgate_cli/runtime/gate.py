@@ -44,6 +44,10 @@ class Claim(NamedTuple):
         return self.call.idempotency_key
 
     @property
+    def fence(self) -> str | None:
+        return self.attempt.row.left_behind
+
+    @property
     def arguments(self) -> str:
         return self.call.arguments or "{}"
 
@@ -175,6 +179,7 @@ def _begin(unit: Unit, run: Run, call: Call, row: Row, number: int, verdict: Sta
     owners = unit.ports.owners
     host, boot = owners.place()
     deadline = durations.later(unit.now, verdict.tool.timeout + 2)
+    row = row._replace(left_behind=unit.ports.mint.id("f"))  # known before anything starts, so that recovery can look for survivors
     attempt = Attempt(row, number, "running", owners.mine(), host, boot, deadline)
     unit.tx.begin(attempt)
     facts: dict[str, Json] = {"config": config.digest, "rule": verdict.rule, "cleared": verdict.cleared, "version": row.version, "effect": verdict.tool.effect}

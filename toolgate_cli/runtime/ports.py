@@ -225,6 +225,10 @@ class Started(Protocol):
     def arguments(self) -> str: ...
     @property
     def bound(self) -> object: ...
+    @property
+    def fence(self) -> str | None:
+        """The name of the lock that every descendant of the tool inherits."""
+        ...
 
 
 class Pinned(NamedTuple):

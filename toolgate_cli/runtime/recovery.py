@@ -95,6 +95,8 @@ def take_back(ports: Ports, run: str | None, *, given_up: str | None = None, kil
         touched = record(unit, found)
     for attempt in found:
         ports.owners.forget(attempt.owner)
+        if attempt.row.left_behind is not None:
+            ports.owners.forget(attempt.row.left_behind)
     return touched
 
 

@@ -12,7 +12,7 @@ PURPOSE: Final = "Run"
 
 
 def run(frame: Frame, run_id: RunId, exit_status: ExitStatus = False) -> int:
-    """Let a paused run go on, or take over one whose process died."""
+    """Let a paused run go on, or one whose process died."""
     frame.format()
     with frame.session() as session:
         return conclude(frame, "continue", session.continue_run(run_id), exit_status)

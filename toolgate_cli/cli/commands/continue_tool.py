@@ -28,7 +28,10 @@ def run(
     no_input: NoInput = False,
     exit_status: ExitStatus = False,
 ) -> int:
-    """Go on without the call that failed, was denied, or whose end is not known."""
+    """Go on without a call that failed, was denied or is in doubt.
+
+    With --outcome-file: go on with the result that a person found out.
+    """
     outcome = None if outcome_file is None else read_object(outcome_file)
     choose = choice(frame, "continue-tool", words, None)
     manner = Manner(yes, no_input)

@@ -20,7 +20,7 @@ def run(
     no_input: NoInput = False,
     exit_status: ExitStatus = False,
 ) -> int:
-    """Reject the call that waits: it never runs, and the run goes on with the reason.
+    """Reject the call that waits: it never runs, the run goes on.
 
     With --step: refuse the step gate or the escalation; the run ends as failed.
     """

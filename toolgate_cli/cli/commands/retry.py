@@ -22,7 +22,7 @@ def run(
     no_input: NoInput = False,
     exit_status: ExitStatus = False,
 ) -> int:
-    """Start the stored call of a failed or doubtful row again, with the same arguments.
+    """Start a stored call again, with the same arguments.
 
     With --step: drive a failed or paused run again from that top-level step.
     """

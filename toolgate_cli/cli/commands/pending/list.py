@@ -13,7 +13,10 @@ PURPOSE: Final = "Decide"
 
 
 def run(frame: Frame, run_id: MaybeRun = None, limit: Limit = 50) -> int:
-    """List what waits for a person: calls, step gates, reviews, escalations, questions."""
+    """List what waits for a person.
+
+    Calls, step gates, reviews, escalations and questions.
+    """
     frame.format()
     with frame.session() as session:
         rows, head = session.pending(run_id, limit + 1)

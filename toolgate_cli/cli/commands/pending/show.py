@@ -14,7 +14,7 @@ PURPOSE: Final = "Decide"
 
 
 def run(frame: Frame, words: Words = None) -> int:
-    """Show one thing that waits, with everything that a decision rests on."""
+    """Show one thing that waits, with all that a decision rests on."""
     frame.format()
     if len(words or ()) > 2:
         raise ToolgateError("usage", "too many words", "toolgate pending show [RUN] [CALL]")

@@ -13,7 +13,7 @@ PURPOSE: Final = "Look"
 
 
 def run(frame: Frame, run_id: RunId) -> int:
-    """Show a run: where it stands, its outputs, its context, and what waits."""
+    """Show a run: where it stands, outputs, context, what waits."""
     frame.format()
     with frame.session() as session:
         view, rows, head = session.show_run(run_id)

@@ -16,7 +16,10 @@ Id = Annotated[str | None, typer.Argument(metavar="[WORKFLOW]", help="Only this 
 
 
 def run(frame: Frame, workflow: Id = None) -> int:
-    """Check workflow files: every error of every file, with its place; exit 7 where there is one."""
+    """Check workflow files: every error, with its place.
+
+    Exit 7 where there is one.
+    """
     frame.format()
     with frame.session() as session:
         found = session.workflows(workflow)
