@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from .core.config import Identity, Tool
     from .runtime.ports import Provider
 
+
 @contextmanager
 def open_session(settings: Settings) -> Iterator[Desk]:
     """A desk on the home that the settings name; closed with everything that it holds."""

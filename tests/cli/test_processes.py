@@ -45,7 +45,10 @@ def test_version_and_help_as_processes():
 
     assert toolgate("--version").stdout == "toolgate 0.1.0\n"
     assert toolgate("help").returncode == 0 and toolgate().returncode == 2 and "usage" in toolgate().stderr
-    code = "import sys\nfrom toolgate_cli.cli.main import run\nassert run(['--version']) == 0\nassert not {'typer', 're', 'enum', 'typing'} & set(sys.modules)"
+    code = (
+        "import sys\nfrom toolgate_cli.cli.main import run\nassert run(['--version']) == 0\n"
+        "assert not {'typer', 're', 'enum', 'typing'} & set(sys.modules)"
+    )
     done = subprocess.run([sys.executable, "-S", "-c", code], capture_output=True, text=True, cwd=HERE.parent.parent, timeout=60)
     assert done.returncode == 0, done.stderr
 
@@ -84,7 +87,8 @@ def test_an_answer_that_cannot_be_written_is_said(tmp_path):
     with open("/dev/full", "wb") as full:
         done = call(tmp_path / "log", "approve", CALL, stdout=full)
     assert done.returncode == 1 and b"No space left" in done.stderr
-    done = call(tmp_path / "log", "approve", CALL, stderr=open("/dev/full", "wb"))
+    with open("/dev/full", "wb") as full:
+        done = call(tmp_path / "log", "approve", CALL, stderr=full)
     assert done.returncode == 0 and done.stdout
 
 

@@ -6,6 +6,8 @@ import json
 import re
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from toolgate_cli.cli.folding import fold
 from toolgate_cli.cli.output import ascii_json
@@ -14,6 +16,7 @@ from toolgate_cli.cli.streams import OUT
 from toolgate_cli.cli.tables import draw
 from toolgate_cli.cli.views import card, events, pending, runs, tools, workflows
 from toolgate_cli.cli.views import run as one
+from toolgate_cli.cli.views.shapes import Column, Sheet
 from toolgate_cli.runtime.answers import Checked
 
 from .given import CALL, COMMANDS, HEAD, HOSTILE, REF, RUN, FakeDesk, answer, event, tool, view, waiting
@@ -55,6 +58,14 @@ def test_a_table_is_harmless_fits_and_keeps_its_ids_whole(name, width):
         assert max(map(len, plain.splitlines())) <= width
     for id in {"pending": (REF, RUN), "runs": (RUN,), "events": (CALL,), "answers": (RUN,)}.get(name, ()):
         assert id in plain
+
+
+@settings(max_examples=5_000, deadline=None)
+@given(st.text("[]/=#:()ab redlinkbold@skull", min_size=1, max_size=60))
+def test_brackets_and_emoji_names_are_shown_as_they_are(text):
+    sheet = Sheet((Column("id"), Column("text")), [(line("i"), line("|" + text + "|"))])
+    shown = draw(sheet, OUT, False, 200).splitlines()[-1]
+    assert "|" + text + "|" in shown
 
 
 def test_a_table_loses_no_letter():
@@ -139,7 +150,7 @@ def test_the_title_of_a_call_falls_back_to_its_capability():
     assert target.call is not None
     bare = target._replace(call=target.call._replace(title=None, arguments=None))
     assert pending.to_json(bare)["title"] == "pay" and pending.to_json(bare)["arguments"] is None
-    assert "not stored" in dict((name, value) for name, value, _ in card.fields(bare))["arguments"]
+    assert "not stored" in {name: value for name, value, _ in card.fields(bare)}["arguments"]
 
 
 def test_the_json_of_an_answer_has_the_promised_fields():

@@ -89,6 +89,7 @@ class Claim(NamedTuple):
     key: str
     arguments: str
     bound: object
+    fence: str | None = None
 
 
 class Tool(NamedTuple):

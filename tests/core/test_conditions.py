@@ -206,6 +206,7 @@ BROKEN: list[tuple[str, str, Any]] = [
     ("/x", "exists", "true"),
     ("/x", "all", []),
     ("/x", "all", "x"),
+    ("/x", "all", 5),
     ("/x", "any", [["", "eq"]]),
     ("/x", "any", [{"at": "", "op": "eq", "value": 1}]),
     ("/x", "any", [[1, "eq", 1]]),
@@ -222,6 +223,11 @@ def test_a_broken_condition_is_found_when_loaded_and_is_an_error_when_asked(at: 
             continue
         with pytest.raises(ValueError):
             holds(condition, {"x": found}, False)
+
+
+def test_a_broken_regular_expression_writes_nothing_to_the_terminal(capfd: pytest.CaptureFixture[str]) -> None:
+    assert fault(Condition("/x", "matches", "(never written before"))
+    assert capfd.readouterr() == ("", "")
 
 
 def test_faults_of_nested_conditions_are_found() -> None:

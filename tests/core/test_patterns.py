@@ -24,6 +24,7 @@ names = st.from_regex(r"[a-z][a-z0-9_-]{0,5}(\.[a-z][a-z0-9_-]{0,5}){0,3}", full
         ("fs.[rw]*", "fs.read", False),
         ("fs.[rw]*", "fs.[rw]x", True),
         ("fs.r?ad", "fs.read", False),
+        ("fs.r?*", "fs.read", False),
         ("fs.*", "fs.read", True),
         ("fs.*", "fs.read.deep", False),
         ("fs.*", "fs", False),

@@ -58,6 +58,13 @@ def test_the_requester_may_not_let_the_call_run_where_somebody_else_has_to(verb:
     assert caught.value.kind == "self_approval"
 
 
+def test_a_refusal_for_scope_names_who_holds_it() -> None:
+    for approvers, holders in ((APPROVERS, "alice, bob, carol, dan"), ({}, "nobody"), ({"finance": ()}, "nobody")):
+        with pytest.raises(ToolgateError) as caught:
+            may_decide(ROW, "mallory", "zoe", approvers, "approve")
+        assert caught.value.hint == f"the scope finance is held by {holders}"
+
+
 def test_a_requester_without_the_scope_is_refused_for_the_scope() -> None:
     with pytest.raises(ToolgateError) as caught:
         may_decide(ROW._replace(separate_requester=True), "mallory", "mallory", APPROVERS, "approve")

@@ -12,22 +12,22 @@ from toolgate_cli.core.verbs import TABLE, Handler, State, handler, state_of, wo
 
 VERBS: tuple[Verb, ...] = ("approve", "reject", "retry", "continue-tool", "answer", "review", "continue", "retry --step", "cancel")
 DRAWN = """
-APPROVAL_REQUIRED      start       refuse   -         -         -       -       -          -           cancel   approve | reject
-EXPIRED                lapsed      refuse   ask_again -         -       -       -          -           cancel   retry | reject
-EXECUTION_FAILED       -           refuse   replay    give_up   -       -      -         -           cancel   retry | reject | continue-tool
-NOT_RECEIVED           -           refuse   -         give_up   -       -      -         -           cancel   reject | continue-tool
-OUTCOME_UNKNOWN        -           refuse   replay    give_up   -       -      -         -           cancel   retry | reject | continue-tool
-POLICY_DENIED          override    refuse   override  give_up   -       -      -         -           cancel   reject | continue-tool
-STEP_APPROVAL          pass        fail     -         -         -       -       -          -           cancel   approve --step | reject --step
-ESCALATION             pass        fail     -         -         -       -       -          -           cancel   approve --step | reject --step
-REVIEW                 -           -        -         -         -       pass    -          -           cancel   review
-INPUT                  -           -        -         -         answer  -       -          -           cancel   answer
-RUNNING                -           -        -         -         -       -       take_over  -           cancel   continue | wait
-PAUSED                 -           -        -         -         -       -       drive      reposition  cancel   continue | retry --step
-FAILED                 -           -        -         -         -       -       -          reposition  -        retry --step
-COMPLETED              -           -        -         -         -       -       -          -           -        start
-CANCELLED              -           -        -         -         -       -       -          -           nothing  start
-CANCELLED_IN_DOUBT     -           -        -         settle    -       -       -          -           nothing  continue-tool --outcome-file
+APPROVAL_REQUIRED   start     refuse  -          -        -       -     -          -           cancel   approve | reject
+EXPIRED             lapsed    refuse  ask_again  -        -       -     -          -           cancel   retry | reject
+EXECUTION_FAILED    -         refuse  replay     give_up  -       -     -          -           cancel   retry | reject | continue-tool
+NOT_RECEIVED        -         refuse  -          give_up  -       -     -          -           cancel   reject | continue-tool
+OUTCOME_UNKNOWN     -         refuse  replay     give_up  -       -     -          -           cancel   retry | reject | continue-tool
+POLICY_DENIED       override  refuse  override   give_up  -       -     -          -           cancel   reject | continue-tool
+STEP_APPROVAL       pass      fail    -          -        -       -     -          -           cancel   approve --step | reject --step
+ESCALATION          pass      fail    -          -        -       -     -          -           cancel   approve --step | reject --step
+REVIEW              -         -       -          -        -       pass  -          -           cancel   review
+INPUT               -         -       -          -        answer  -     -          -           cancel   answer
+RUNNING             -         -       -          -        -       -     take_over  -           cancel   continue | wait
+PAUSED              -         -       -          -        -       -     drive      reposition  cancel   continue | retry --step
+FAILED              -         -       -          -        -       -     -          reposition  -        retry --step
+COMPLETED           -         -       -          -        -       -     -          -           -        start
+CANCELLED           -         -       -          -        -       -     -          -           nothing  start
+CANCELLED_IN_DOUBT  -         -       -          settle   -       -     -          -           nothing  continue-tool --outcome-file
 """
 ROWS = [line.split(None, 10) for line in DRAWN.strip().splitlines()]
 CELLS = [(row[0], verb, cell) for row in ROWS for verb, cell in zip(VERBS, row[1:10], strict=True)]

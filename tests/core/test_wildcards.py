@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from itertools import product
 
 import pytest
 from hypothesis import given
@@ -29,6 +30,18 @@ def plainly(pattern: str, text: str, separator: str, question: bool) -> bool:
 @given(st.text("ab./*?", max_size=7), st.text("ab./*?", max_size=9), st.sampled_from(["", ".", "/"]), st.booleans())
 def test_the_machine_agrees_with_the_plain_reading(pattern: str, text: str, separator: str, question: bool) -> None:
     assert matches(pattern, text, separator, question) == plainly(pattern, text, separator, question)
+
+
+def test_every_short_pattern_answers_every_short_text_as_the_plain_reading_does() -> None:
+    patterns = ["".join(some) for length in range(4) for some in product("a*?/", repeat=length)]
+    texts = ["".join(some) for length in range(4) for some in product("ab/", repeat=length)]
+    for pattern, text, separator, question in product(patterns, texts, ["", "/"], [True, False]):
+        assert matches(pattern, text, separator, question) == plainly(pattern, text, separator, question), (
+            pattern,
+            text,
+            separator,
+            question,
+        )
 
 
 @pytest.mark.parametrize("pattern", ["*" * 50 + "b", "a*" * 40 + "b", "**a" * 40 + "b", "?*" * 40 + "b"])

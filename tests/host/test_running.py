@@ -76,7 +76,7 @@ def test_no_fence_is_left_of_a_start_that_failed(tmp_path: Path, owners: FileOwn
 
 
 def test_without_a_lock_for_descendants_nothing_is_started(tmp_path: Path) -> None:
-    def fail() -> tuple[str, int]:
+    def fail(name: str | None) -> tuple[str, int]:
         raise OSError(28, "No space left on device")
 
     processes.use_fence(fail, lambda name, fd: False)

@@ -27,6 +27,7 @@ class Claim(NamedTuple):
     key: str
     arguments: str
     bound: object
+    fence: str | None = None
 
 
 def facts(fields: Fields, home: Path, path: str = PATH) -> dict[str, Json]:

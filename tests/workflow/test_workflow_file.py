@@ -36,7 +36,7 @@ def test_workflows_are_found_beside_the_file_and_in_their_folder(home: Home) -> 
 
 def test_a_mistyped_id_is_met_with_the_one_that_was_meant(home: Home) -> None:
     error = home.refusal("pya")
-    assert (error.kind, error.message, error.hint) == ("not_found", "no workflow pya", "did you mean pay?")
+    assert (error.kind, error.message, error.hint) == ("not_found", "no workflow pya", "did you mean pay? workflows: pay")
 
 
 def test_one_id_in_two_files_is_refused_with_both_places(home: Home) -> None:
@@ -136,7 +136,7 @@ def blocks(chain: list[tuple[str, str]]) -> str:
 def test_blocks_in_a_circle_are_refused_with_their_path(home: Home) -> None:
     home.write("deep.toml", blocks([("b0", "b1"), ("b1", "b2"), ("b2", "b0")]))
     error = home.refusal("deep")
-    assert "blocks in a circle: b0 > b1 > b2 > b0" in error.message and "deep.toml:17:" in error.message
+    assert "blocks in a circle: b0 > b1 > b2 > b0" in error.message and "deep.toml:18:" in error.message
     home.write("deep.toml", blocks([("b0", "b0")]))
     assert "b0 > b0" in home.refusal("deep").message
 

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import os
 from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple, get_args
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from ..core.errors import ToolgateError
 from . import streams
 
 if TYPE_CHECKING:
     from ..runtime.desk import Desk
+    from ..settings import Settings
 
 Format = Literal["auto", "table", "tsv", "json", "jsonl"]
-Color = Literal["auto", "always", "never"]
 Settled = Literal["table", "tsv", "json", "jsonl"]
-FORMATS: Final[tuple[str, ...]] = get_args(Format)
-_SETTLED: Final[dict[str, Settled]] = {"table": "table", "tsv": "tsv", "json": "json", "jsonl": "jsonl"}
+Color = Literal["auto", "always", "never"]
 
 
 class Frame(NamedTuple):
@@ -27,40 +25,39 @@ class Frame(NamedTuple):
     actor: str | None = None
     output: Format | None = None
     json: bool = False
-    color: Color = "auto"
+    color: Color | None = None
     quiet: bool = False
     verbose: bool = False
 
+    def settings(self) -> Settings:
+        """With what the environment says. Raises `usage` for what is no value."""
+        from ..settings import settings
+
+        output = "json" if self.json else self.output
+        return settings({"home": self.home, "db": self.db, "actor": self.actor, "output": output, "color": self.color}, os.environ)
+
     def session(self) -> AbstractContextManager[Desk]:
         """The use cases, wired; imported here so that help and usage errors need none of it."""
-        from .. import bootstrap, settings
+        from .. import bootstrap
 
-        return bootstrap.open_session(settings.settings({"home": self.home, "db": self.db, "actor": self.actor}, os.environ))
+        return bootstrap.open_session(self.settings())
 
     def format(self) -> Settled:
         """The format of stdout; `auto` is settled by whether a terminal is there."""
-        chosen = "json" if self.json else self.output or os.environ.get("TOOLGATE_OUTPUT") or "auto"
-        if chosen in _SETTLED:
-            return _SETTLED[chosen]
-        if chosen != "auto":
-            raise ToolgateError("usage", f"TOOLGATE_OUTPUT is {chosen}, no such format", f"one of {', '.join(FORMATS)}")
-        return "table" if streams.OUT.terminal() else "tsv"
+        chosen = self.settings().output
+        if chosen == "auto":
+            return "table" if streams.OUT.terminal() else "tsv"
+        return chosen
+
+    def colored(self) -> bool:
+        """Whether stdout gets colour; `auto` is settled by whether a terminal is there."""
+        chosen = self.settings().color
+        return chosen == "always" or (chosen == "auto" and streams.OUT.terminal())
 
     def note(self, text: str) -> None:
         """One line on stderr that is no error; silent with --quiet."""
         if not self.quiet:
             streams.ERR.line(text)
-
-
-def colored(color: Color, stream: streams.Stream) -> bool:
-    """Whether to use colour on a stream: the option, then NO_COLOR, FORCE_COLOR, TERM and the terminal."""
-    if color != "auto":
-        return color == "always"
-    if os.environ.get("NO_COLOR"):
-        return False
-    if os.environ.get("FORCE_COLOR", "0") not in ("", "0"):
-        return True
-    return stream.terminal() and os.environ.get("TERM") != "dumb"
 
 
 def wants_json(words: list[str]) -> bool:

@@ -14,7 +14,9 @@ Db = Annotated[str | None, typer.Option("--db", metavar="FILE", help="The store 
 Actor = Annotated[str | None, typer.Option("--actor", metavar="NAME", help="Who decides (TOOLGATE_ACTOR; default: the OS user).")]
 Output = Annotated[Format | None, typer.Option("-o", "--output", help="Format of stdout (TOOLGATE_OUTPUT; default: auto).")]
 JsonOutput = Annotated[bool, typer.Option("--json", help="The same as -o json.")]
-UseColor = Annotated[Color, typer.Option("--color", show_default=False, help="Colour (NO_COLOR, FORCE_COLOR, TERM=dumb; default: auto).")]
+UseColor = Annotated[
+    Color | None, typer.Option("--color", show_default=False, help="Colour (NO_COLOR, FORCE_COLOR, TERM=dumb; default: auto).")
+]
 Quiet = Annotated[bool, typer.Option("-q", "--quiet", help="No notes and no next: lines on stderr.")]
 Verbose = Annotated[bool, typer.Option("-v", "--verbose", help="Show where an internal fault was.")]
 
@@ -25,7 +27,7 @@ def frame(
     actor: Actor = None,
     output: Output = None,
     json: JsonOutput = False,
-    color: UseColor = "auto",
+    color: UseColor = None,
     quiet: Quiet = False,
     verbose: Verbose = False,
 ) -> Frame:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from typing import TypeVar
 
 from ..core.types import Json
-from .frame import Frame, colored
+from .frame import Frame
 from .safe import Safe, fill
 from .streams import OUT, Stream
 from .views.shapes import Fields, Sheet
@@ -59,7 +59,7 @@ def show_list(
     else:
         from .tables import draw
 
-        OUT.raw(draw(human(items), OUT, colored(frame.color, OUT)))
+        OUT.raw(draw(human(items), OUT, frame.colored()))
 
 
 def _json_list(schema: str, items: Iterable[dict[str, Json]], head: str | None) -> None:

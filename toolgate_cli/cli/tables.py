@@ -7,6 +7,7 @@ import shutil
 from collections.abc import Sequence
 
 from rich import box
+from rich.cells import cell_len
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
@@ -14,16 +15,18 @@ from rich.text import Text
 from .streams import Stream
 from .views.shapes import Sheet
 
-_LEAST = 8  # cells of a column that may be folded
+_RULE = box.Box("    \n    \n ── \n    \n    \n    \n    \n    \n")  # a line under the header, and nothing else
 
 
 def draw(sheet: Sheet, stream: Stream, color: bool, width: int | None = None) -> str:
     """The sheet as wide as the terminal, or wider where its ids would not fit."""
     rows = [tuple(row) for row in sheet.rows]
     unicode = (stream.file.encoding or "").lower().startswith("utf")
-    table = Table(box=box.SIMPLE_HEAD if unicode else None, pad_edge=False, show_edge=False, highlight=False, header_style="bold")
-    for column in sheet.columns:
-        table.add_column(Text(column.name), no_wrap=column.whole, overflow="fold")
+    table = Table(
+        box=_RULE if unicode else None, padding=(0, 2, 0, 0), pad_edge=False, show_edge=False, highlight=False, header_style="bold"
+    )
+    for index, column in enumerate(sheet.columns):
+        table.add_column(Text(column.name), no_wrap=column.whole, overflow="fold", min_width=_needed(sheet, rows, index))
     for row in rows:
         table.add_row(*(Text(value) for value in row))
     console = Console(
@@ -43,8 +46,10 @@ def draw(sheet: Sheet, stream: Stream, color: bool, width: int | None = None) ->
 
 
 def _narrowest(sheet: Sheet, rows: Sequence[tuple[str, ...]]) -> int:
-    def needed(index: int) -> int:
-        whole = max([len(row[index]) for row in rows] + [len(sheet.columns[index].name)])
-        return whole if sheet.columns[index].whole else min(whole, _LEAST)
+    return sum(_needed(sheet, rows, index) + 2 for index in range(len(sheet.columns)))
 
-    return sum(needed(index) for index in range(len(sheet.columns))) + 3 * len(sheet.columns)
+
+def _needed(sheet: Sheet, rows: Sequence[tuple[str, ...]], index: int) -> int:
+    column = sheet.columns[index]
+    widest = max([cell_len(row[index]) for row in rows] + [len(column.name)])
+    return widest if column.whole else min(widest, column.least)

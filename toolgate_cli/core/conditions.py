@@ -58,13 +58,11 @@ def equal(left: Json, right: Json) -> bool:
     """Equality of JSON values: numbers by value (1 is 1.0), and true is no number; text by code points."""
     if isinstance(left, bool) or isinstance(right, bool):
         return left is right
-    if isinstance(left, (int, float)) and isinstance(right, (int, float)):
-        return left == right
     if isinstance(left, list) and isinstance(right, list):
         return len(left) == len(right) and all(map(equal, left, right))
     if isinstance(left, dict) and isinstance(right, dict):
         return left.keys() == right.keys() and all(equal(value, right[key]) for key, value in left.items())
-    return type(left) is type(right) and left == right
+    return left == right
 
 
 def _of_each(found: Json, op: str, nested: tuple[Condition, ...], on_type_error: bool) -> bool:

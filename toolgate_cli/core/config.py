@@ -1,11 +1,12 @@
-"""The operator's file as values: tools, policy, agents, models, and who may decide. Built from the files on every command, never from the database."""
+"""The operator's file as values: tools, policy, agents, models, and who may decide. Built from the files on every command, never from
+the database."""
 
 from __future__ import annotations
 
-from typing import Literal, Mapping, NamedTuple
+from collections.abc import Mapping
+from typing import Literal, NamedTuple
 
 from .types import Decision, Effect, Json, Safety
-
 
 Identity = Literal["declared", "os"]  # who the actor may say to be
 

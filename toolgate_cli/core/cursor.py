@@ -23,7 +23,8 @@ PAUSED = "paused"  # the run was paused here
 
 
 class Frame(NamedTuple):
-    """One sequence that is being run. `block`: "" for the workflow's own steps; `iteration`: 0 outside a loop; `memo`: the step kind's own state;
+    """One sequence that is being run. `block`: "" for the workflow's own steps; `iteration`: 0 outside a loop; `memo`: the step kind's
+    own state;
     `calls`: ids of the open batch; `wary`: allow counts as require_approval for the rest of the turn;
     `came`: what has come in for the step and was not planned with yet."""
 
@@ -57,7 +58,9 @@ def _frame(frame: Json) -> Frame:
 
 
 def dump(cursor: Cursor) -> str:
-    return canonical.encode([[f.block, f.position, f.iteration, f.phase, dict(f.memo), list(f.calls), f.wary, _keep(f.came)] for f in cursor])
+    return canonical.encode(
+        [[f.block, f.position, f.iteration, f.phase, dict(f.memo), list(f.calls), f.wary, _keep(f.came)] for f in cursor]
+    )
 
 
 def _keep(came: Arrived) -> Json:

@@ -26,7 +26,9 @@ def check(form: Json, texts: Mapping[str, str], values: Mapping[str, Json]) -> d
         elif item.get("required"):
             problems.append(f"{name}: an answer is required")
     if problems:
-        raise ToolgateError("invalid", "; ".join(problems), "items: " + ", ".join(f"{name} ({item['type']})" for name, item in items.items()))
+        raise ToolgateError(
+            "invalid", "; ".join(problems), "items: " + ", ".join(f"{name} ({item['type']})" for name, item in items.items())
+        )
     return answers
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Literal, Mapping, NamedTuple, Protocol, TypeAlias, Union
+from collections.abc import Mapping
+from typing import Literal, NamedTuple, Protocol, TypeAlias
 
 from .config import Agent
 from .records import Outcome, Turn
@@ -32,7 +33,8 @@ class Write(NamedTuple):
 
 # ---- what a step wants ----
 class Done(NamedTuple):
-    """The step is finished. `then`: `end` leaves the rest of this sequence out. `event`: a word for the log, e.g. the arm that was chosen."""
+    """The step is finished. `then`: `end` leaves the rest of this sequence out. `event`: a word for the log, e.g. the arm that was
+    chosen."""
 
     output: Json = None
     writes: tuple[Write, ...] = ()
@@ -48,7 +50,8 @@ class Fail(NamedTuple):
 
 
 class CallTools(NamedTuple):
-    """A batch: all are judged and stored together; the step is planned again when all are settled. `wary`: allow counts as require_approval."""
+    """A batch: all are judged and stored together; the step is planned again when all are settled. `wary`: allow counts as
+    require_approval."""
 
     calls: tuple[Asked, ...]
     memo: Mapping[str, Json] = {}
@@ -65,7 +68,9 @@ class AskModel(NamedTuple):
     memo: Mapping[str, Json] = {}
     first: int = 0  # number of the first turn of this conversation
     writes: tuple[Write, ...] = ()
-    heard: tuple[tuple[int, str], ...] = ()  # what people said in it: number of the turn, answers or note as JSON text; shown after its results
+    heard: tuple[
+        tuple[int, str], ...
+    ] = ()  # what people said in it: number of the turn, answers or note as JSON text; shown after its results
 
 
 class AskPerson(NamedTuple):
@@ -100,7 +105,7 @@ class Pause(NamedTuple):
     memo: Mapping[str, Json] = {}
 
 
-Intent: TypeAlias = Union[Done, Fail, CallTools, AskModel, AskPerson, Escalate, Enter, Pause]
+Intent: TypeAlias = Done | Fail | CallTools | AskModel | AskPerson | Escalate | Enter | Pause
 
 
 # ---- what has come in since the step was planned last ----
@@ -133,7 +138,7 @@ class Continued(NamedTuple):
     """A person continued a paused run."""
 
 
-Arrived: TypeAlias = Union[None, Settled, Turn, Answered, Noted, Ended, Continued]
+Arrived: TypeAlias = Settled | Turn | Answered | Noted | Ended | Continued | None
 
 
 class View(Protocol):

@@ -13,7 +13,7 @@ def may_decide(row: Row, person_name: str, requester: str, approvers: Mapping[st
     """Passes, or raises ToolgateError("scope" | "self_approval"). `requester`: who asked for the call, of an edit its editor;
     `approvers`: scope -> names."""
     if not _holds_scope(row, person_name, approvers):
-        holders = ", ".join(approvers.get(row.approver_scope or "", ())) or "nobody"
+        holders = ", ".join(_holders(row, approvers)) or "nobody"
         raise ToolgateError(
             "scope", f"{person_name} does not hold the scope {row.approver_scope}", f"the scope {row.approver_scope} is held by {holders}"
         )
@@ -39,4 +39,8 @@ def _starts(row: Row, verb: Verb) -> bool:
 
 
 def _holds_scope(row: Row, name: str, approvers: Mapping[str, tuple[str, ...]]) -> bool:
-    return row.approver_scope is None or name in approvers.get(row.approver_scope, ())
+    return row.approver_scope is None or name in _holders(row, approvers)
+
+
+def _holders(row: Row, approvers: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
+    return approvers.get(row.approver_scope or "", ())

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple, TypeAlias, Union
+from typing import Literal, NamedTuple, TypeAlias
 
 from .types import Cleared, Effect, Fact, Origin, Provenance, Status
 
 
 class Run(NamedTuple):
-    """One execution of a workflow. `cursor` and `error` are JSON text; `version` grows with every write; `owner` names the lock of who drives it."""
+    """One execution of a workflow. `cursor` and `error` are JSON text; `version` grows with every write; `owner` names the lock of who
+    drives it."""
 
     id: str
     workflow: str
@@ -26,7 +27,8 @@ class Run(NamedTuple):
 
 
 class Call(NamedTuple):
-    """What was asked, once for ever; an edit is the next revision. `arguments` is canonical JSON, None when refused at RECEIVE or redacted."""
+    """What was asked, once for ever; an edit is the next revision. `arguments` is canonical JSON, None when refused at RECEIVE or
+    redacted."""
 
     id: str
     revision: int
@@ -98,7 +100,8 @@ class Outcome(NamedTuple):
 
 
 class Value(NamedTuple):
-    """A context value, written by the top-level step `top` (-1: inputs). A tool's value is read from its outcome (`call_id`); both None = removed."""
+    """A context value, written by the top-level step `top` (-1: inputs). A tool's value is read from its outcome (`call_id`); both None
+    = removed."""
 
     run_id: str
     key: str
@@ -170,7 +173,7 @@ class Event(NamedTuple):
     hash: str
 
 
-Keep: TypeAlias = Union[Call, Outcome, Value, Step, Turn, Vote, Definition, Accepted]
+Keep: TypeAlias = Call | Outcome | Value | Step | Turn | Vote | Definition | Accepted
 
 
 class RowQuery(NamedTuple):

@@ -6,7 +6,7 @@ The stages are those of the design in their fixed order: resolve, authorise, val
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Literal, NamedTuple, TypeAlias, Union
+from typing import Literal, NamedTuple, TypeAlias
 
 from . import authorise, canonical, patterns, policy
 from .config import Rule, Tool
@@ -18,7 +18,8 @@ from .world import Needs, Problem, Ready, World
 
 
 class Question(NamedTuple):
-    """A call and how it comes to the gate. `was`: the row that a person decided (None on the first pass); `wary`: allow counts as require_approval."""
+    """A call and how it comes to the gate. `was`: the row that a person decided (None on the first pass); `wary`: allow counts as
+    require_approval."""
 
     call: Call
     workflow: str
@@ -56,7 +57,7 @@ class Park(NamedTuple):
     seen: str | None = None
 
 
-Verdict: TypeAlias = Union[Start, Park, Needs]
+Verdict: TypeAlias = Start | Park | Needs
 
 
 def evaluate(question: Question, world: World, accepted: Callable[[str], bool]) -> Verdict:

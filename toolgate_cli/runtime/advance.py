@@ -1,4 +1,5 @@
-"""The walk through a workflow, inside one transaction: from the end of one outside work to the start of the next, a wait, or the end (I6, I7)."""
+"""The walk through a workflow, inside one transaction: from the end of one outside work to the start of the next, a wait, or the end
+(I6, I7)."""
 
 from __future__ import annotations
 
@@ -227,13 +228,16 @@ def _ask(place: Place, origin: Origin, event: str, reason: str, facts: dict[str,
     """Parks the step itself: a gate, a form or an escalation is a row like any other."""
     unit = place.unit
     last = canonical.encode(facts) if facts else None
-    row = Row(unit.ports.mint.id("w"), 1, place.run.id, place.path, origin, reason=reason, last=last, parked_by=unit.next_seq, created_at=unit.now)
+    row = Row(
+        unit.ports.mint.id("w"), 1, place.run.id, place.path, origin, reason=reason, last=last, parked_by=unit.next_seq, created_at=unit.now
+    )
     unit.record(event, place.run, {"reason": reason, "row": row.id}, step=place.path)
     unit.tx.save(row)
 
 
 def waiting(unit: Unit, run: Run) -> Run:
-    """The run as its open rows say that it stands; with running attempts alone it is RUNNING, and whoever ends the last of them carries it on."""
+    """The run as its open rows say that it stands; with running attempts alone it is RUNNING, and whoever ends the last of them carries
+    it on."""
     rows = unit.tx.find_by_run(run.id)
     return run._replace(status=statuses.waiting_status(rows) if rows else "RUNNING")
 

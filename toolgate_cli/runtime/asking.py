@@ -23,7 +23,16 @@ def request(tx: Reader, run: Run, path: str, intent: AskModel, world: World) -> 
     history = tuple(_exchange(tx, turn, intent.heard) for turn in tx.turns(run.id, path, intent.first))
     context = {key: _value(tx, run.id, key) for key in _readable(tx, run.id, intent.reads)}
     request = TurnRequest(
-        run.id, run.workflow, path.rsplit("/", 1)[-1], agent.name, ordinal, intent.prompt, context, history, offers(agent, world.config), agent.commands
+        run.id,
+        run.workflow,
+        path.rsplit("/", 1)[-1],
+        agent.name,
+        ordinal,
+        intent.prompt,
+        context,
+        history,
+        offers(agent, world.config),
+        agent.commands,
     )
     return Ask(world.config.models[agent.model], request, path)
 
@@ -75,8 +84,12 @@ def store(unit: Unit, run: Run, ask: Ask, completion: Completion) -> Turn:
     turn = Turn(run.id, ask.path, ask.request.ordinal, canonical.encode(commands))
     unit.tx.add([turn])
     facts: dict[str, Json] = {
-        "agent": ask.request.agent, "model": ask.model.name, "ordinal": turn.number, "tokens_in": completion.tokens_in, "tokens_out": completion.tokens_out
-    }  # fmt: skip
+        "agent": ask.request.agent,
+        "model": ask.model.name,
+        "ordinal": turn.number,
+        "tokens_in": completion.tokens_in,
+        "tokens_out": completion.tokens_out,
+    }
     unit.record("LLM_CALL_COMPLETED", run, facts, step=ask.path)
     return turn
 

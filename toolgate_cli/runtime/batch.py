@@ -1,4 +1,5 @@
-"""The calls that a step asked for together: all are judged and stored at once, the cleared ones start in order, a failure holds back the rest."""
+"""The calls that a step asked for together: all are judged and stored at once, the cleared ones start in order, a failure holds back the
+rest."""
 
 from __future__ import annotations
 

@@ -125,7 +125,9 @@ def _start(case: Case) -> Decided | Needs:
         votes = case.unit.tx.votes(case.row)
         name = case.unit.person.name
         if any(vote.actor == name for vote in votes):
-            return _refused(case, ToolgateError("wrong_state", f"{name} has approved {case.row.id} already", "another person has to approve it"))
+            return _refused(
+                case, ToolgateError("wrong_state", f"{name} has approved {case.row.id} already", "another person has to approve it")
+            )
         case.unit.tx.add([Vote(case.row.id, digests.ref(case.row), name, case.unit.now)])
         if quorum.votes_left(case.row, votes, case.engine.world.config.approvers, name) > 0:
             case.unit.decided("TOOL_INVOCATION_VOTED", case.run, case.row, case.call, _said(case))
@@ -177,9 +179,15 @@ def _carry_out(case: Case, verdict: Start | Park, event: str, effect: EffectWord
 def _parked_again(case: Case, verdict: Park, row: Row) -> ToolgateError | None:
     """How a verb ends whose call was parked again without a start."""
     if row.origin == "POLICY_DENIED":
-        return ToolgateError("policy_denied", f"the policy now denies {row.id}: {row.reason}", f"toolgate reject {row.id} | toolgate continue-tool {row.id}")
+        return ToolgateError(
+            "policy_denied", f"the policy now denies {row.id}: {row.reason}", f"toolgate reject {row.id} | toolgate continue-tool {row.id}"
+        )
     if row.origin == "APPROVAL_REQUIRED" and (verdict.superseded or case.decision.verb == "approve"):
-        return ToolgateError("superseded", f"the tool of {row.id} changed after it was parked; it waits for approval again", f"toolgate pending show {row.id}")
+        return ToolgateError(
+            "superseded",
+            f"the tool of {row.id} changed after it was parked; it waits for approval again",
+            f"toolgate pending show {row.id}",
+        )
     return None
 
 
@@ -206,7 +214,9 @@ def _lapse(case: Case) -> Decided:
     """An expired row whose rule says so is rejected as `system` by whoever comes by; the verb that came for it is refused."""
     row = _claim(case)
     recovery.expire(case.unit, case.run, row, case.call)
-    refusal = ToolgateError("expired", f"{row.id} expired at {row.expires_at} and was rejected, as its rule says", f"toolgate runs show {row.run_id}")
+    refusal = ToolgateError(
+        "expired", f"{row.id} expired at {row.expires_at} and was rejected, as its rule says", f"toolgate runs show {row.run_id}"
+    )
     return Decided("rejected", case.engine.move_on(case.unit, case.run), refusal)
 
 
@@ -226,7 +236,9 @@ def _give_up(case: Case) -> Decided:
 def _found_out(case: Case) -> Decided:
     """A person found out how a doubtful call ended: that settles it."""
     if case.row.doubt is None and case.row.origin != "OUTCOME_UNKNOWN":
-        raise ToolgateError("wrong_state", f"the end of {case.row.id} is known: {case.row.reason}", "use continue-tool without --outcome-file")
+        raise ToolgateError(
+            "wrong_state", f"the end of {case.row.id} is known: {case.row.reason}", "use continue-tool without --outcome-file"
+        )
     applied, result = _outcome(case.decision.outcome or {})
     row = _claim(case)
     if applied:
@@ -241,18 +253,26 @@ def _outcome(found: Mapping[str, Json]) -> tuple[bool, Json]:
     applied = found.get("applied")
     unknown = set(found) - {"applied", "result"}
     if unknown or not isinstance(applied, bool):
-        raise ToolgateError("invalid", 'an outcome is {"applied": true | false, "result": ...}', "say what was found out, or leave the row until it is known")
+        raise ToolgateError(
+            "invalid",
+            'an outcome is {"applied": true | false, "result": ...}',
+            "say what was found out, or leave the row until it is known",
+        )
     return applied, found.get("result")
 
 
 def _settle_doubt(case: Case) -> Decided:
     """The doubt of a cancelled run: recorded, and nothing moves."""
     if case.decision.outcome is None:
-        raise ToolgateError("wrong_state", f"the run of {case.row.id} was cancelled", f"toolgate continue-tool {case.row.id} --outcome-file FILE")
+        raise ToolgateError(
+            "wrong_state", f"the run of {case.row.id} was cancelled", f"toolgate continue-tool {case.row.id} --outcome-file FILE"
+        )
     return _found_out(case)
 
 
-def _settle(case: Case, row: Row, status: Literal["rejected", "continued", "recorded"], body: Json, applied: Literal["no", "yes"] | None = None) -> None:
+def _settle(
+    case: Case, row: Row, status: Literal["rejected", "continued", "recorded"], body: Json, applied: Literal["no", "yes"] | None = None
+) -> None:
     dispatched: Literal["no", "unknown", "yes"] = "no" if row.starts == 0 else "unknown" if row.doubt else "yes"
     effect = applied or ("no" if row.starts == 0 else "unknown")
     case.unit.tx.add([Outcome(row.id, status, dispatched, effect, None, canonical.encode(body), None, case.unit.now)])
@@ -260,9 +280,13 @@ def _settle(case: Case, row: Row, status: Literal["rejected", "continued", "reco
 
 def _override(case: Case) -> Decided:
     """A denial is terminal (I4): the attempt to get past it is on record, the row stays, nothing runs."""
-    case.unit.decided("TOOL_INVOCATION_OVERRIDE_REJECTED", case.run, case.row, case.call, {"verb": case.decision.verb, "reason": case.row.reason})
+    case.unit.decided(
+        "TOOL_INVOCATION_OVERRIDE_REJECTED", case.run, case.row, case.call, {"verb": case.decision.verb, "reason": case.row.reason}
+    )
     refusal = ToolgateError(
-        "policy_denied", f"the policy denies {case.row.id}: {case.row.reason}", f"toolgate reject {case.row.id} | toolgate continue-tool {case.row.id}"
+        "policy_denied",
+        f"the policy denies {case.row.id}: {case.row.reason}",
+        f"toolgate reject {case.row.id} | toolgate continue-tool {case.row.id}",
     )
     return Decided("approved", refusal=refusal)
 
@@ -277,4 +301,3 @@ HANDLERS: dict[str, Handler] = {
     "override": _override,
     "settle": _settle_doubt,
 }
-

@@ -150,7 +150,8 @@ class Desk:
             yield from tx.events(query)
 
     def wait(self, run: str, until: str, timeout: float | None) -> tuple[RunView, tuple[Waiting, ...], str, bool]:
-        """Until a run is `done`, `decided` (nothing of it waits for a person) or asks for an `approval`; False where the time was up first."""
+        """Until a run is `done`, `decided` (nothing of it waits for a person) or asks for an `approval`; False where the time was up
+        first."""
         clock = self._ports.clock
         end = None if timeout is None else clock.monotonic() + timeout
         while True:
@@ -245,5 +246,3 @@ class Desk:
 
     def _answer(self, run: str, effect: EffectWord) -> Answer:
         return looking.answer(self._ports, run, effect)
-
-

@@ -56,7 +56,11 @@ class Engine:
         """The outside work itself; no transaction is open."""
         match work:
             case Invoke(claim):
-                return gate.invoke(self.ports, claim, self.world.config)
+                try:
+                    return gate.invoke(self.ports, claim, self.world.config)
+                except BaseException:
+                    self._interrupted(claim)
+                    raise
             case Ask(model, request, _):
                 try:
                     return self.ports.files.model(model).complete(model.fields, self.ports.home, request)
@@ -69,6 +73,15 @@ class Engine:
             case More():
                 pass
         return None
+
+    def _interrupted(self, claim: gate.Claim) -> None:
+        """Somebody stopped this process while the tool ran: its end is not known, and that is recorded before anything else."""
+        with self.write() as unit:
+            run = unit.tx.run(claim.run_id)
+            assert run is not None, claim.run_id
+            gate.settle(unit, run, claim, ToolResult("uncertain", message="interrupted while it ran"))
+            if run.status not in ("COMPLETED", "FAILED", "CANCELLED"):
+                put(unit, waiting(unit, run)._replace(owner=None if self._owned(unit, run) else run.owner), run.version)
 
     def _take_in(self, unit: Unit, run: Run, work: Work, came: ToolResult | Completion | ToolgateError | None) -> Work | None:
         match work:
@@ -105,7 +118,7 @@ class Engine:
         assert stored is not None, held.row.id
         call = stored[0]
         if held.cancelled:
-            unit.record("TOOL_INVOCATION_CANCELLED", run, {}, call=call, digest=held.row.call_digest, attempt=held.number - 1)
+            gate.cancelled(unit, run, call, held.row._replace(version=held.row.version + 1, starts=held.number - 1))
             return self.move_on(unit, run)
         question = Question(call, run.workflow, run.started, held.row, "retry")
         verdict = gate.judge(unit, question, self.world)

@@ -161,7 +161,9 @@ def start(unit: Unit, run: Run, call: Call, was: Row | None, verdict: Start, con
     if was is not None:
         _parked_by_the_chain(unit, was)
     row = was or Row(call.id, 1, run.id, call.step, "APPROVAL_REQUIRED", call.revision)
-    row = row._replace(call_digest=verdict.call_digest, definition=verdict.ready.digest, cleared=verdict.cleared, rule=row.rule or verdict.rule)
+    row = row._replace(
+        call_digest=verdict.call_digest, definition=verdict.ready.digest, cleared=verdict.cleared, rule=row.rule or verdict.rule
+    )
     unit.tx.add([Definition(verdict.ready.digest, "tool", verdict.ready.definition)])
     if verdict.seen is not None:
         unit.tx.add([Accepted(verdict.seen, ARGUMENTS)])
@@ -182,7 +184,13 @@ def _begin(unit: Unit, run: Run, call: Call, row: Row, number: int, verdict: Sta
     row = row._replace(left_behind=unit.ports.mint.id("f"))  # known before anything starts, so that recovery can look for survivors
     attempt = Attempt(row, number, "running", owners.mine(), host, boot, deadline)
     unit.tx.begin(attempt)
-    facts: dict[str, Json] = {"config": config.digest, "rule": verdict.rule, "cleared": verdict.cleared, "version": row.version, "effect": verdict.tool.effect}
+    facts: dict[str, Json] = {
+        "config": config.digest,
+        "rule": verdict.rule,
+        "cleared": verdict.cleared,
+        "version": row.version,
+        "effect": verdict.tool.effect,
+    }
     unit.record("TOOL_INVOCATION_STARTED", run, facts, call=call, digest=verdict.call_digest, attempt=number)
     return attempt
 
@@ -195,7 +203,9 @@ def _parked_by_the_chain(unit: Unit, row: Row) -> None:
         payload = canonical.parse(event.payload)
         sound = isinstance(payload, dict) and payload.get("ref") == digests.ref(row)
     if not sound:
-        raise ToolgateError("storage", f"no event of the log parked {row.id}: the database was changed by other hands", "toolgate audit verify")
+        raise ToolgateError(
+            "storage", f"no event of the log parked {row.id}: the database was changed by other hands", "toolgate audit verify"
+        )
 
 
 def invoke(ports: Ports, claim: Claim, config: Config) -> ToolResult:
@@ -214,7 +224,7 @@ def invoke(ports: Ports, claim: Claim, config: Config) -> ToolResult:
         return ports.provider(claim.tool).invoke(claim, limits)
     except ToolgateError as error:
         return ToolResult("uncertain", message=error.message)
-    except Exception as error:  # nothing that a provider does may lose the outcome
+    except Exception as error:  # noqa: BLE001  # nothing that a provider does may lose the outcome
         return ToolResult("uncertain", message=f"the provider failed: {type(error).__name__}")
 
 
@@ -230,14 +240,22 @@ def settle(unit: Unit, run: Run, claim: Claim, result: ToolResult) -> After:
     judged = outcomes.judge(claim.tool, result)
     held = unit.tx.finish(claim.attempt)
     facts: dict[str, Json] = {
-        "code": judged.code, "message": judged.message, "size": result.size, "output_digest": result.digest or None,
-        "truncated": result.truncated, "survivors": list(result.survivors), "dispatched": judged.dispatched, "effect_applied": judged.effect_applied,
-    }  # fmt: skip
+        "code": judged.code,
+        "message": judged.message,
+        "size": result.size,
+        "output_digest": result.digest or None,
+        "truncated": result.truncated,
+        "survivors": list(result.survivors),
+        "dispatched": judged.dispatched,
+        "effect_applied": judged.effect_applied,
+    }
     if held is None or held.cancelled:
         return _late(unit, run, claim, held, judged, result, facts)
     if judged.kind in ("success", "business"):
         status: Literal["succeeded", "business_failed"] = "succeeded" if judged.kind == "success" else "business_failed"
-        unit.tx.add([Outcome(claim.call_id, status, judged.dispatched, judged.effect_applied, judged.code, judged.body, result.size, unit.now)])
+        unit.tx.add(
+            [Outcome(claim.call_id, status, judged.dispatched, judged.effect_applied, judged.code, judged.body, result.size, unit.now)]
+        )
         told: dict[str, Json] = {**facts, "outcome": status}
         unit.record("TOOL_INVOCATION_COMPLETED", run, told, call=claim.call, digest=held.row.call_digest, attempt=held.number)
         return After("settled")
@@ -263,13 +281,20 @@ def _failed(unit: Unit, run: Run, claim: Claim, held: Attempt, judged: Judged, r
 
 
 def _after_start(held: Attempt, tool: Tool, judged: Judged, result: ToolResult) -> Row:
-    """The row of an attempt that did not settle its call. Doubt is sticky: an uncertain end adds to it, a later clear failure does not take it away."""
+    """The row of an attempt that did not settle its call. Doubt is sticky: an uncertain end adds to it, a later clear failure does not
+    take it away."""
     doubt = held.row.doubt
     if doubt is not None or judged.kind == "uncertain":
         doubt = effects.stricter(doubt or tool.effect, tool.effect)
     last = canonical.encode({"code": judged.code, "message": judged.message, "output": result.output[:2000]})
     return held.row._replace(
-        version=held.row.version + 1, starts=held.number, doubt=doubt, last=last, left_behind=result.left_behind, expires_at=None, on_expiry=None
+        version=held.row.version + 1,
+        starts=held.number,
+        doubt=doubt,
+        last=last,
+        left_behind=result.left_behind,
+        expires_at=None,
+        on_expiry=None,
     )
 
 
@@ -278,7 +303,21 @@ def _late(unit: Unit, run: Run, claim: Claim, held: Attempt | None, judged: Judg
     told: dict[str, Json] = {**facts, "kind": judged.kind}
     digest = held.row.call_digest if held else claim.attempt.row.call_digest
     unit.record("TOOL_INVOCATION_LATE_RESULT", run, told, call=claim.call, digest=digest, attempt=claim.attempt.number)
-    if held is not None and effects.after(judged.kind, claim.tool.effect, False) == "OUTCOME_UNKNOWN":
-        row = _after_start(held, claim.tool, judged, result)._replace(origin="OUTCOME_UNKNOWN", reason=judged.message)
-        keep(unit, run, claim.call, row, "TOOL_INVOCATION_OUTCOME_UNKNOWN", {"phase": "INVOKE", **facts})
+    if held is not None and judged.kind not in ("success", "business"):
+        cancelled(unit, run, claim.call, _after_start(held, claim.tool, judged, result)._replace(reason=judged.message))
     return After("late")
+
+
+def cancelled(unit: Unit, run: Run, call: Call, row: Row) -> None:
+    """What is left of a call whose run was cancelled: its doubt, if it has any that matters, is listed until a person settles it."""
+    if row.doubt in (None, "read_only"):
+        unit.record("TOOL_INVOCATION_CANCELLED", run, {"reason": row.reason}, call=call, digest=row.call_digest, attempt=row.starts or None)
+    else:
+        keep(
+            unit,
+            run,
+            call,
+            row._replace(origin="OUTCOME_UNKNOWN"),
+            "TOOL_INVOCATION_OUTCOME_UNKNOWN",
+            {"phase": "INVOKE", "message": row.reason},
+        )

@@ -52,7 +52,7 @@ def decide(engine: Engine, target: Row, word: Word) -> EffectWord:
         event, effect = EVENTS[row.origin, handler]
         facts: dict[str, Json] = {"items": list(answers)} if handler == "answer" else {"note": word.note}
         unit.decided(event, run, row, None, facts)
-        work = HANDLERS[handler](engine, unit, run, row, word, answers)
+        work = HANDLERS[handler](Said(engine, unit, run, row, word, answers))
     engine.carry(target.run_id, work)
     return effect  # type: ignore[return-value]  # every word of EVENTS is an EffectWord
 
@@ -62,11 +62,22 @@ def _form(row: Row) -> Json:
     return facts.get("form", []) if isinstance(facts, dict) else []
 
 
-def _pass(engine: Engine, unit: Unit, run: Run, row: Row, word: Word, answers: dict[str, Json]) -> Work | None:
-    frames = cursor.load(run.cursor)
+class Said(NamedTuple):
+    """A word that was claimed, inside its transaction."""
+
+    engine: Engine
+    unit: Unit
+    run: Run
+    row: Row
+    word: Word
+    answers: dict[str, Json]
+
+
+def _pass(said: Said) -> Work | None:
+    frames = cursor.load(said.run.cursor)
     if frames[-1].phase == cursor.GATE:
-        return engine.move_on(unit, run._replace(cursor=cursor.dump(_past_the_gate(frames))))
-    return engine.move_on(unit, run, Noted(word.note or ""))
+        return said.engine.move_on(said.unit, said.run._replace(cursor=cursor.dump(_past_the_gate(frames))))
+    return said.engine.move_on(said.unit, said.run, Noted(said.word.note or ""))
 
 
 def _past_the_gate(frames: Cursor) -> Cursor:
@@ -76,15 +87,15 @@ def _past_the_gate(frames: Cursor) -> Cursor:
     return (*frames[:-1], Frame(held.block, after, held.iteration))
 
 
-def _fail(engine: Engine, unit: Unit, run: Run, row: Row, word: Word, answers: dict[str, Json]) -> Work | None:
-    unit.record("STEP_FAILED", run, {"reason": word.note}, step=row.step)
-    put(unit, fail(unit, run, row.step, word.note or "rejected by a person")._replace(owner=None), run.version)
+def _fail(said: Said) -> Work | None:
+    unit, run, step = said.unit, said.run, said.row.step
+    unit.record("STEP_FAILED", run, {"reason": said.word.note}, step=step)
+    put(unit, fail(unit, run, step, said.word.note or "rejected by a person")._replace(owner=None), run.version)
     return None
 
 
-def _answer(engine: Engine, unit: Unit, run: Run, row: Row, word: Word, answers: dict[str, Json]) -> Work | None:
-    return engine.move_on(unit, run, Answered(answers))
+def _answer(said: Said) -> Work | None:
+    return said.engine.move_on(said.unit, said.run, Answered(said.answers))
 
 
-Handler = Callable[[Engine, Unit, Run, Row, Word, "dict[str, Json]"], "Work | None"]
-HANDLERS: dict[str, Handler] = {"pass": _pass, "fail": _fail, "answer": _answer}
+HANDLERS: dict[str, Callable[[Said], Work | None]] = {"pass": _pass, "fail": _fail, "answer": _answer}

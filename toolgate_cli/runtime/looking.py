@@ -127,5 +127,3 @@ def _command(waiting: Waiting) -> str:
             return f"toolgate answer {row.run_id}"
         case _:
             return f"toolgate approve {row.run_id} --step {row.step}"
-
-

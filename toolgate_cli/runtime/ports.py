@@ -111,7 +111,8 @@ class Writer(Reader, Protocol):
         ...
 
     def add(self, facts: Iterable[Keep]) -> None:
-        """Records. Definitions and accepted marks that exist already are left alone; a value or step of the same key replaces; the rest must be new."""
+        """Records. Definitions and accepted marks that exist already are left alone; a value or step of the same key replaces; the rest
+        must be new."""
         ...
 
     def rewind(self, run: str, top: int) -> None:
@@ -232,7 +233,8 @@ class Started(Protocol):
 
 
 class Pinned(NamedTuple):
-    """What of the outside belongs to a tool's definition (JSON), and the files it was read from. `error`: the tool cannot be used, and why."""
+    """What of the outside belongs to a tool's definition (JSON), and the files it was read from. `error`: the tool cannot be used, and
+    why."""
 
     facts: Json
     paths: tuple[str, ...]
@@ -253,7 +255,8 @@ class Provider(Protocol):
         ...
 
     def invoke(self, claim: Started, limits: InvokeLimits) -> ToolResult:
-        """Starts the tool once and comes back within the timeout and a grace of 2 s, whatever the tool does. Never raises for what a tool does."""
+        """Starts the tool once and comes back within the timeout and a grace of 2 s, whatever the tool does. Never raises for what a
+        tool does."""
         ...
 
 

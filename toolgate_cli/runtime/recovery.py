@@ -31,11 +31,14 @@ def _gone(ports: Ports, attempt: Attempt) -> bool:
 
 
 def as_row(attempt: Attempt, effect: Effect) -> Row:
-    """The row that an attempt without an owner stands for: an unknown outcome, or the last known end of a call that waited for its next attempt."""
+    """The row that an attempt without an owner stands for: an unknown outcome, or the last known end of a call that waited for its next
+    attempt."""
     row = attempt.row
     if attempt.state == "waiting":
         starts, uncertain = attempt.number - 1, row.doubt is not None
-        origin: Literal["OUTCOME_UNKNOWN", "EXECUTION_FAILED"] = "OUTCOME_UNKNOWN" if uncertain and effect != "read_only" else "EXECUTION_FAILED"
+        origin: Literal["OUTCOME_UNKNOWN", "EXECUTION_FAILED"] = (
+            "OUTCOME_UNKNOWN" if uncertain and effect != "read_only" else "EXECUTION_FAILED"
+        )
         reason = "the process that was to repeat it died"
     else:
         starts, origin, reason = attempt.number, "OUTCOME_UNKNOWN", "the process that ran it died before its end was recorded"
@@ -62,10 +65,13 @@ def record(unit: Unit, attempts: tuple[Attempt, ...]) -> tuple[str, ...]:
         if held is None or stored is None or run is None:
             continue  # somebody else was faster
         row = as_row(held, effect_of(unit.tx, held.row))
+        touched[run.id] = run
+        if run.status == "CANCELLED":
+            gate.cancelled(unit, run, stored[0], row)
+            continue
         event = "TOOL_INVOCATION_OUTCOME_UNKNOWN" if row.origin == "OUTCOME_UNKNOWN" else "TOOL_INVOCATION_FAILED"
         facts: dict[str, Json] = {"phase": "INVOKE", "code": "owner_died", "message": row.reason, "owner": held.owner}
         gate.keep(unit, run, stored[0], row, event, facts)
-        touched[run.id] = run
     for run in touched.values():
         unit.record("RUN_RECOVERED", run, {"owner": run.owner})
         if run.status != "CANCELLED":

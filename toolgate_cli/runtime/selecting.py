@@ -77,7 +77,9 @@ def _named(tx: Reader, asked: Words, call: str, of: Run | None, shortest: int) -
         _settled(tx, call, of)
         raise ToolgateError("not_found", f"no call {call} waits for a decision{f' in {of.id}' if of else ''}", "toolgate pending list")
     if asked.hex is not None and digests.ref(found) != f"{found.id}@{asked.hex}":
-        raise ToolgateError("ref_mismatch", f"{found.id} is not what {call}@{asked.hex} was", f"look at it again: toolgate pending show {found.id}")
+        raise ToolgateError(
+            "ref_mismatch", f"{found.id} is not what {call}@{asked.hex} was", f"look at it again: toolgate pending show {found.id}"
+        )
     return found
 
 
@@ -102,7 +104,9 @@ def _only_of(tx: Reader, of: Run, verb: Verb | None) -> Row:
         verbs.handler(state, verb, of.id)
     step = f" --step {rows[0].step}" if rows and rows[0].origin in ("STEP_APPROVAL", "ESCALATION") else ""
     use = verbs.works(state).replace(" --step", "")
-    raise ToolgateError("wrong_state", f"{of.id} is {of.status} and has no call that waits: use {use}", f"toolgate {use.split(' | ')[0]} {of.id}{step}")
+    raise ToolgateError(
+        "wrong_state", f"{of.id} is {of.status} and has no call that waits: use {use}", f"toolgate {use.split(' | ')[0]} {of.id}{step}"
+    )
 
 
 def _one(found: tuple[Row, ...], verb: Verb | None) -> Row:
@@ -134,7 +138,9 @@ def step(tx: Reader, word: str, step: str | None, verb: Verb) -> Row:
     if not waits or of.status == "CANCELLED":
         state = verbs.state_of(of.status, rows[0].origin if rows else None)
         verbs.handler(state, verb, of.id)  # raises, naming the verb that works
-        raise ToolgateError("wrong_state", f"{of.id} is {of.status}: no step of it waits", f"toolgate {verbs.works(state).split(' | ')[0]} {of.id}")
+        raise ToolgateError(
+            "wrong_state", f"{of.id} is {of.status}: no step of it waits", f"toolgate {verbs.works(state).split(' | ')[0]} {of.id}"
+        )
     found = waits[0]
     if step is not None and step not in (found.step, found.step.rsplit("/", 1)[-1]):
         raise ToolgateError("wrong_state", f"{of.id} waits for the step {found.step}, not for {step}", f"use --step {found.step}")

@@ -31,7 +31,12 @@ def start(engine: Engine, bundle: Bundle, inputs: Mapping[str, Json]) -> str:
         )  # fmt: skip
         unit.tx.put_run(run, None)
         unit.tx.add(Value(id, f"inputs.{name}", -1, canonical.encode(value), None, "user") for name, value in inputs.items())
-        facts: dict[str, Json] = {"workflow": bundle.id, "definition": bundle.digest, "config": engine.world.config.digest, **engine.person.facts()}
+        facts: dict[str, Json] = {
+            "workflow": bundle.id,
+            "definition": bundle.digest,
+            "config": engine.world.config.digest,
+            **engine.person.facts(),
+        }
         unit.record("RUN_STARTED", run, facts)
         work = engine.take(unit, run)
     engine.carry(id, work)
@@ -67,9 +72,13 @@ def continue_run(engine: Engine, run_id: str) -> None:
 def _take_over(engine: Engine, unit: Unit, run: Run) -> Work | None:
     running = unit.tx.attempts(run.id)
     if run.owner is not None and ownership.alive(engine.ports, run.owner):
-        raise ToolgateError("run_owned", f"{run.id} is driven by {run.owner.split(':')[0]}", f"toolgate wait {run.id} --for done", retryable=True)
+        raise ToolgateError(
+            "run_owned", f"{run.id} is driven by {run.owner.split(':')[0]}", f"toolgate wait {run.id} --for done", retryable=True
+        )
     if running:
-        raise ToolgateError("run_owned", f"a call of {run.id} is running under {running[0].owner}", f"toolgate wait {run.id} --for done", retryable=True)
+        raise ToolgateError(
+            "run_owned", f"a call of {run.id} is running under {running[0].owner}", f"toolgate wait {run.id} --for done", retryable=True
+        )
     unit.record("RUN_CONTINUED", run, dict(engine.person.facts()))
     return engine.take(unit, run, Continued() if run.status == "PAUSED" else None)
 
@@ -160,4 +169,6 @@ def _top(definition: Definition, step: str) -> int:
 def _may_retry(table: Mapping[str, Json], step: str) -> None:
     retry = table.get("retry")
     if table["type"] in ("agent", "spar") and not (isinstance(retry, dict) and retry.get("allow") is True):
-        raise ToolgateError("wrong_state", f"the step {step} does not allow a retry", "its workflow would have to say retry = { allow = true }")
+        raise ToolgateError(
+            "wrong_state", f"the step {step} does not allow a retry", "its workflow would have to say retry = { allow = true }"
+        )

@@ -15,7 +15,9 @@ from .ports import Reader
 
 
 class StepView:
-    def __init__(self, tx: Reader, run: str, path: str, definition: Definition, world: World, memo: Mapping[str, Json], arrived: Arrived) -> None:
+    def __init__(
+        self, tx: Reader, run: str, path: str, definition: Definition, world: World, memo: Mapping[str, Json], arrived: Arrived
+    ) -> None:
         self._tx = tx
         self._run = run
         self._path = path

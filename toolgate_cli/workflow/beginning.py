@@ -21,7 +21,12 @@ TOOLS = {
             "title": "Note: ${args.text}",
             "safety": "write",
             "effect": "unsafe",
-            "input_schema": {"type": "object", "required": ["text"], "additionalProperties": False, "properties": {"text": {"type": "string"}}},
+            "input_schema": {
+                "type": "object",
+                "required": ["text"],
+                "additionalProperties": False,
+                "properties": {"text": {"type": "string"}},
+            },
             "command": {"argv": ["tee", "-a", "notes.txt"]},
         },
     },

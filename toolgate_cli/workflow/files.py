@@ -81,7 +81,9 @@ class HomeFiles:
         found = tuple(Checked(file, of, _lines(errors), _lines(warnings)) for file, of, errors, warnings in self.inspect())
         wanted = tuple(checked for checked in found if id is None or checked.id == id)
         if id is not None and not wanted:
-            raise ToolgateError("not_found", f"no workflow {id}", meant(id, [checked.id for checked in found if checked.id]) or "toolgate workflow check")
+            raise ToolgateError(
+                "not_found", f"no workflow {id}", meant(id, [checked.id for checked in found if checked.id]) or "toolgate workflow check"
+            )
         return wanted
 
     def begin(self, folder: str) -> tuple[str, ...]:
@@ -150,8 +152,9 @@ def _the_one(id: str, flows: tuple[Flow, ...]) -> Flow:
     if broken:
         raise broken[0]
     ids = sorted(flow.id for flow in flows if flow.id is not None)
-    hint = meant(id, ids) or ("workflows: " + ", ".join(ids[:20]) if ids else "write one: a file *.toml with an id and [[steps]]")
-    raise ToolgateError("not_found", f"no workflow {id}", hint)
+    near = meant(id, ids)
+    listed = "workflows: " + ", ".join(ids[:20]) if ids else "write one: a file *.toml with an id and [[steps]]"
+    raise ToolgateError("not_found", f"no workflow {id}", f"{near} {listed}" if near.startswith("did") else listed)
 
 
 def _line_of_id(flow: Flow) -> int:

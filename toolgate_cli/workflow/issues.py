@@ -77,10 +77,9 @@ def meant(word: object, choices: Iterable[str]) -> str:
     known = sorted(choices)
     if not isinstance(word, str):
         return _among(known)
-    near = difflib.get_close_matches(word.strip().lower(), known, 1, 0.6)
-    if near:
-        return f"did you mean {near[0]}?"
-    return _among(known)
+    folded = {choice.lower(): choice for choice in known}
+    near = difflib.get_close_matches(word.strip().lower()[:100], folded, 1, 0.6)
+    return f"did you mean {folded[near[0]]}?" if near else _among(known)
 
 
 def _among(known: list[str]) -> str:

@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 KeyPath: TypeAlias = "tuple[str | int, ...]"
 
-DEEPEST = 200  # nesting of brackets that is followed
+DEEPEST = 200  # brackets in brackets, and parts of a key, that are followed
 
 
 class Positions:
@@ -84,7 +84,7 @@ class _Scanner:
         while self._skip(newlines=False):
             parts.append(self._string() if self._peek() in "\"'" else self._bare())
             self._skip(newlines=False)
-            if self._peek() != ".":
+            if self._peek() != "." or len(parts) > DEEPEST:
                 return tuple(parts)
             self._take()
         raise _Stuck

@@ -65,7 +65,7 @@ def load(schema: Json) -> Check:
                 problems.update(dict.fromkeys(_problems(error)))
                 if len(problems) >= MOST_PROBLEMS:
                     break
-        except Exception:  # whatever a value does to the validator: it was not found valid
+        except Exception:  # noqa: BLE001  # whatever a value does to the validator: it was not found valid
             return (Problem("UNJUDGEABLE", ""),)
         return tuple(problems)[:MOST_PROBLEMS]
 

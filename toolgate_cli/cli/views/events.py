@@ -38,7 +38,14 @@ def _payload(event: Event) -> Json:
     return value
 
 
-_COLUMNS: Final = (Column("seq", True), Column("at", True), Column("type"), Column("call_id", True), Column("actor"), Column("payload"))
+_COLUMNS: Final = (
+    Column("seq", True),
+    Column("at", True),
+    Column("type", least=16),
+    Column("call_id", True),
+    Column("actor", least=6),
+    Column("payload"),
+)
 _WIDE: Final = ("seq", "at", "run_id", "call_id", "type", "step", "capability", "attempt", "actor", "payload")
 
 

@@ -66,13 +66,13 @@ def to_json(waiting: Waiting) -> dict[str, Json]:
     return shown
 
 
-_COLUMNS: Final = (Column("ref", True), Column("run_id", True), Column("origin"), Column("title"))
+_COLUMNS: Final = (Column("ref", True), Column("run_id", True), Column("origin", True), Column("title"))
 _MORE: Final = (Column("id", True), Column("kind"), Column("step"), Column("capability"), Column("requested_by"), Column("approvals"))
 
 
 def sheet(rows: Iterable[Waiting]) -> Sheet:
     """For a terminal: what is needed to choose, within 80 columns."""
-    return Sheet(_COLUMNS, ((cell(w.ref), cell(w.row.run_id), cell(_origin(w)), cell(_what(w))) for w in rows))
+    return Sheet(_COLUMNS, ((cell(w.ref), cell(w.row.run_id), cell(w.row.origin), cell(_what(w))) for w in rows))
 
 
 def wide_sheet(rows: Iterable[Waiting]) -> Sheet:
@@ -82,7 +82,7 @@ def wide_sheet(rows: Iterable[Waiting]) -> Sheet:
         columns,
         (
             (
-                *(cell(value) for value in (w.ref, w.row.run_id, _origin(w), _what(w), w.row.id, kind(w), w.row.step)),
+                *(cell(value) for value in (w.ref, w.row.run_id, w.row.origin, _what(w), w.row.id, kind(w), w.row.step)),
                 *(cell(value) for value in (w.call and w.call.capability, w.call and w.call.requested_by)),
                 cell(f"{len(w.approvals)}/{w.row.approvals_needed}"),
                 moment(w.row.created_at),
@@ -93,9 +93,9 @@ def wide_sheet(rows: Iterable[Waiting]) -> Sheet:
     )
 
 
-def _origin(waiting: Waiting) -> str:
-    return waiting.row.origin + (" expired" if waiting.expired else "")
-
-
 def _what(waiting: Waiting) -> str:
+    return ("expired: " if waiting.expired else "") + _name(waiting)
+
+
+def _name(waiting: Waiting) -> str:
     return title(waiting) or waiting.row.reason or waiting.row.step

@@ -9,7 +9,7 @@ from ...core.types import Json
 from ...runtime.answers import Answer, RunView, Waiting
 from ..safe import fill, line, show_json
 from . import pending
-from .shapes import Column, Field, Fields, Sheet, cell, field
+from .shapes import Column, Field, Fields, Sheet, cell, field, member_name
 
 ANSWER_SCHEMA: Final = "toolgate.run/1"
 STATE_SCHEMA: Final = "toolgate.run_state/1"
@@ -84,8 +84,11 @@ def state_fields(view: RunView, rows: Sequence[Waiting]) -> Fields:
         field("created", run.created_at),
         field("updated", run.updated_at),
         field("definition", run.definition),
-        *(Field(line(step), show_json(output), "outputs") for step, output in view.outputs.items()),
-        *(Field(line(key), fill("{} ({})", show_json(value), source), "context") for key, (value, source) in (view.context or {}).items()),
+        *(Field(member_name(step), show_json(output), "outputs") for step, output in view.outputs.items()),
+        *(
+            Field(member_name(key), fill("{} ({})", show_json(value), source), "context")
+            for key, (value, source) in (view.context or {}).items()
+        ),
     )
 
 

@@ -10,10 +10,11 @@ from ..safe import Safe, line, show_json
 
 
 class Column(NamedTuple):
-    """`whole`: an id or a number, never broken over lines."""
+    """`whole`: an id or a number, never broken over lines; `least`: the narrowest that it may become where it is broken."""
 
     name: str
     whole: bool = False
+    least: int = 8
 
 
 class Sheet(NamedTuple):
@@ -48,11 +49,12 @@ def field(name: str, value: object) -> Field:
 def members(group: str, value: Json) -> Fields:
     """The entries of an object one by one, or any other value whole."""
     if isinstance(value, dict) and value:
-        return tuple(Field(_member_name(name), show_json(entry), group) for name, entry in value.items())
+        return tuple(Field(member_name(name), show_json(entry), group) for name, entry in value.items())
     return (Field(Safe(group), show_json(value)),)
 
 
-def _member_name(name: str) -> Safe:
+def member_name(name: str) -> Safe:
+    """The name of an entry of an object."""
     # a name like `to: "bob"` would read as another member; in quotes it cannot
     return Safe(name) if name.isascii() and name.replace("-", "_").isidentifier() else show_json(name)
 

@@ -1,0 +1,181 @@
+"""JSON Schemas: what is refused when a file is loaded, and how arguments are judged."""
+
+from __future__ import annotations
+
+import socket
+import time
+from typing import Any
+
+import pytest
+
+from toolgate_cli.core.types import Json
+from toolgate_cli.core.world import Problem
+from toolgate_cli.workflow.checks.schemas import check_schema
+from toolgate_cli.workflow.issues import Issues
+from toolgate_cli.workflow.validators import load
+
+DRAFT_7 = "http://json-schema.org/draft-07/schema#"
+
+
+def faults(schema: Json) -> list[str]:
+    issues = Issues()
+    check_schema(schema, (), issues)
+    return [issue.text for issue in issues.errors]
+
+
+def doubled(levels: int) -> dict[str, Any]:
+    held: dict[str, Any] = {"leaf": {"type": "string"}}
+    for level in range(levels):
+        below = "#/$defs/leaf" if not level else f"#/$defs/l{level - 1}"
+        held[f"l{level}"] = {"allOf": [{"$ref": below}, {"$ref": below}]}
+    return {"$defs": held, "$ref": f"#/$defs/l{levels - 1}"}
+
+
+REFUSED: list[tuple[Json, str]] = [
+    ({"$ref": "#"}, "refers to itself without end"),
+    ({"$defs": {"a": {"$ref": "#/$defs/b"}, "b": {"$ref": "#/$defs/a"}}}, "refers to itself without end"),
+    ({"allOf": [{"anyOf": [{"$ref": "#"}]}]}, "refers to itself without end"),
+    ({"if": {"$ref": "#"}}, "refers to itself without end"),
+    ({"dependentSchemas": {"a": {"$ref": "#"}}}, "refers to itself without end"),
+    ({"$anchor": "me", "not": {"$ref": "#me"}}, "refers to itself without end"),
+    (doubled(25), "more than 10000 schemas"),
+    ({"$ref": "other.json"}, "only references inside"),
+    ({"properties": {"a": {"$ref": "https://json-schema.org/draft/2020-12/schema"}}}, "only references inside"),
+    ({"$ref": "#/properties/nothing"}, "nothing is at"),
+    ({"$ref": "#nowhere"}, "nothing is at"),
+    ({"enum": [{"a": 1}], "$ref": "#/enum/0"}, "nothing is at"),
+    ({"$dynamicRef": "#x"}, "unknown keyword"),
+    ({"properties": {"a": {"$id": "x"}}}, "stands at the top"),
+    ({"$schema": "http://json-schema.org/draft-04/schema#"}, "only the drafts"),
+    ({"$schema": "https://example.com/mine"}, "only the drafts"),
+    ({"$schema": DRAFT_7, "prefixItems": []}, "unknown keyword"),
+    ({"$schema": DRAFT_7, "$defs": {}}, "unknown keyword"),
+    ({"minimum": "1"}, "not a value of this keyword"),
+    ({"type": "text"}, "not a value of this keyword"),
+    ({"required": True}, "not a value of this keyword"),
+    ({"properties": {"a": 1}}, "must be a JSON Schema"),
+    ({"maxlength": 3}, "unknown keyword"),
+    ({"anyOf": [{"items": {"enums": [1]}}]}, "unknown keyword"),
+    ({"format": "ipv5"}, "unknown format"),
+    ({"pattern": "(?!a)"}, "linear time"),
+    ({"pattern": "(a"}, "linear time"),
+    ({"patternProperties": {"(?=a)": True}}, "linear time"),
+    ({"patternProperties": {"a": True}, "anyOf": [{"unevaluatedProperties": False}]}, "cannot stand in one schema"),
+    ([], "must be a JSON Schema"),
+]
+
+
+@pytest.mark.parametrize(("schema", "message"), REFUSED, ids=[f"{number}-{row[1][:30]}" for number, row in enumerate(REFUSED)])
+def test_a_schema_that_could_mislead_or_never_end_is_refused_at_load(schema: Json, message: str) -> None:
+    began = time.monotonic()
+    assert any(message in fault for fault in faults(schema)), faults(schema)
+    assert time.monotonic() - began < 1
+
+
+TREE = {"type": "object", "properties": {"child": {"$ref": "#"}}, "additionalProperties": False}
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [TREE, {"$schema": DRAFT_7, "definitions": {"a": {"type": "string"}}, "items": [{"$ref": "#/definitions/a"}]}, True, {}, doubled(8), {"const": {"$ref": "#"}}],
+)  # fmt: skip
+def test_a_schema_that_comes_to_an_end_is_accepted(schema: Json) -> None:
+    assert faults(schema) == []
+
+
+def test_a_format_is_accepted_with_a_warning() -> None:
+    issues = Issues()
+    assert check_schema({"properties": {"at": {"format": "email"}}}, (), issues)
+    assert [warning.text for warning in issues.warnings] == ["the format email is not enforced"]
+
+
+def judged(schema: Json, value: Json) -> list[tuple[str, str]]:
+    assert faults(schema) == []
+    return [tuple(problem) for problem in load(schema)(value)]
+
+
+JUDGED: list[tuple[Json, Json, list[tuple[str, str]]]] = [
+    ({"type": "object", "required": ["invoiceId"]}, {}, [("REQUIRED_MISSING", "/invoiceId")]),
+    ({"properties": {"a": {"required": ["b"]}}}, {"a": {}}, [("REQUIRED_MISSING", "/a/b")]),
+    ({"properties": {"n": {"minimum": 1}}}, {"n": -1}, [("RANGE_VIOLATION", "/n")]),
+    ({"properties": {"n": {"exclusiveMaximum": 1}}}, {"n": 1}, [("RANGE_VIOLATION", "/n")]),
+    ({"properties": {"n": {"type": "integer"}}}, {"n": True}, [("INVALID_TYPE", "/n")]),
+    ({"properties": {"n": {"type": "integer"}}}, {"n": 3.0}, []),
+    ({"properties": {"n": {"type": "number"}}}, {"n": 10**400}, []),
+    ({"properties": {"n": {"multipleOf": 0.5}}}, {"n": 10**400}, []),
+    ({"properties": {"n": {"multipleOf": 0.01}}}, {"n": 19.99}, []),
+    ({"properties": {"n": {"multipleOf": 0.01}}}, {"n": 19.999}, [("RANGE_VIOLATION", "/n")]),
+    ({"properties": {"n": {"multipleOf": 1e-300}}}, {"n": 1e300}, []),
+    ({"enum": [1]}, 1.0, []),
+    ({"enum": [1]}, True, [("ENUM_MISMATCH", "")]),
+    ({"const": False}, 0, [("CONST_MISMATCH", "")]),
+    ({"properties": {"a/b": {"properties": {"m~n": {"type": "string"}}}}}, {"a/b": {"m~n": 1}}, [("INVALID_TYPE", "/a~1b/m~0n")]),
+    ({"properties": {"a": True}, "additionalProperties": False}, {"a": 1, "x/y": 2}, [("ADDITIONAL_PROPERTY", "/x~1y")]),
+    ({"patternProperties": {"^a": {"type": "string"}}, "additionalProperties": False}, {"ab": 1}, [("INVALID_TYPE", "/ab")]),
+    ({"properties": {"a": True}, "unevaluatedProperties": False}, {"b": 1}, [("ADDITIONAL_PROPERTY", "")]),
+    ({"pattern": "^a$"}, "a\n", [("PATTERN_MISMATCH", "")]),
+    ({"pattern": "^(a+)+$"}, "a" * 5000 + "!", [("PATTERN_MISMATCH", "")]),
+    ({"patternProperties": {"^(a+)+$": False}}, {"a" * 5000 + "!": 1}, []),
+    ({"additionalProperties": False, "patternProperties": {"^(a+)+$": True}}, {"a" * 50 + "!": 1}, [("ADDITIONAL_PROPERTY", "/" + "a" * 50 + "!")]),
+    ({"minLength": 2}, "a", [("LENGTH_VIOLATION", "")]),
+    ({"maxItems": 1}, [1, 2], [("ITEMS_VIOLATION", "")]),
+    ({"uniqueItems": True}, [1, 1.0], [("UNIQUE_VIOLATION", "")]),
+    ({"uniqueItems": True}, [1, True], []),
+    ({"items": {"type": "string"}}, ["a", 1], [("INVALID_TYPE", "/1")]),
+    ({"anyOf": [{"type": "string"}, {"type": "null"}]}, 1, [("SCHEMA_VIOLATION", "")]),
+    ({"not": {}}, 1, [("SCHEMA_VIOLATION", "")]),
+    (False, 1, [("SCHEMA_VIOLATION", "")]),
+    ({"$defs": {"s": {"type": "string"}}, "properties": {"a": {"$ref": "#/$defs/s"}}}, {"a": 1}, [("INVALID_TYPE", "/a")]),
+    ({"dependentRequired": {"a": ["b"]}}, {"a": 1}, [("REQUIRED_MISSING", "/b")]),
+    ({"format": "email"}, "no address", []),
+    ({"$schema": DRAFT_7, "items": [{"type": "string"}], "additionalItems": False}, ["a", 1], [("ITEMS_VIOLATION", "")]),
+    ({"$schema": DRAFT_7, "properties": {"c": {"$ref": "#"}, "p": {"pattern": "^(a+)+$"}}}, {"c": {"p": "a" * 5000 + "!"}}, [("PATTERN_MISMATCH", "/c/p")]),
+]
+
+
+@pytest.mark.parametrize(("schema", "value", "problems"), JUDGED, ids=[str(number) for number in range(len(JUDGED))])
+def test_arguments_are_judged_by_code_and_pointer(schema: Json, value: Json, problems: list[tuple[str, str]]) -> None:
+    began = time.monotonic()
+    assert judged(schema, value) == problems
+    assert time.monotonic() - began < 2
+
+
+def test_three_violations_are_all_told_and_none_tells_a_value() -> None:
+    schema: Json = {"properties": {"a": {"type": "string"}, "b": {"maximum": 1}, "c": {"pattern": "^x"}}}
+    problems = judged(schema, {"a": 47110815, "b": 47110815, "c": "47110815"})
+    assert [code for code, _ in problems] == ["INVALID_TYPE", "RANGE_VIOLATION", "PATTERN_MISMATCH"]
+    assert "4711" not in str(problems)
+
+
+def test_no_more_than_twenty_are_told() -> None:
+    assert len(judged({"items": {"type": "string"}}, list(range(1000)))) == 20
+
+
+def test_what_the_validator_cannot_do_is_no_valid_argument() -> None:
+    branching: Json = {"allOf": [{"properties": {"a": {"$ref": "#"}}}, {"properties": {"a": {"$ref": "#"}}}]}
+    value: Json = {}
+    for _ in range(60):
+        value = {"a": value}
+    began = time.monotonic()
+    assert load(branching)(value) == (Problem("UNJUDGEABLE", ""),)
+    assert time.monotonic() - began < 5
+    for _ in range(2000):
+        value = {"a": value}
+    assert load(TREE)(value) in ((Problem("UNJUDGEABLE", ""),), (Problem("ADDITIONAL_PROPERTY", "/a"),))
+
+
+def test_a_tree_as_deep_as_arguments_may_be_is_judged() -> None:
+    schema: Json = {"type": "object", "properties": {"child": {"anyOf": [{"$ref": "#"}, {"type": "null"}]}}, "additionalProperties": False}
+    value: Json = {}
+    for _ in range(62):
+        value = {"child": value}
+    assert load(schema)(value) == ()
+
+
+def test_nothing_is_fetched(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise AssertionError("the network was asked")
+
+    monkeypatch.setattr(socket.socket, "connect", refuse)
+    assert load({"$ref": "http://127.0.0.1:9/schema"})({}) == (Problem("UNJUDGEABLE", ""),)
+    assert load({"$ref": "file:///etc/passwd"})({}) == (Problem("UNJUDGEABLE", ""),)
