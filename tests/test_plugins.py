@@ -1,5 +1,7 @@
 """Plug-ins are found by the names of their files."""
 
+# ruff: noqa: E501 - tables and files are read by the line
+
 from __future__ import annotations
 
 import subprocess
@@ -14,7 +16,9 @@ from toolgate_cli.core.errors import ToolgateError
 def test_every_module_is_a_kind_and_private_ones_are_none() -> None:
     assert {"tool", "agent", "assign", "branch", "input", "block", "fail"} <= set(plugins.step_kinds())
     assert "command" in plugins.providers() and "scripted" in plugins.models()
-    assert not [name for name in (*plugins.step_kinds(), *plugins.providers(), *plugins.models(), *plugins.stores()) if name.startswith("_")]
+    assert not [
+        name for name in (*plugins.step_kinds(), *plugins.providers(), *plugins.models(), *plugins.stores()) if name.startswith("_")
+    ]
 
 
 def test_names_are_known_without_importing_anything() -> None:

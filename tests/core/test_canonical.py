@@ -270,6 +270,7 @@ def test_sixty_four_levels_are_accepted_and_sixty_five_refused() -> None:
 def test_a_collection_holds_a_thousand_entries_and_no_more() -> None:
     assert canonical.check_limits({"a": [1] * 1000, "b": dict.fromkeys(map(str, range(1000)))}, LIMITS)
     assert code(canonical.check_limits, {"a": [1] * 1001}, LIMITS) == "TOO_MANY_ITEMS at /a"
+    assert code(canonical.check_limits, {"a": [1] * 1000, "b": [1] * 1001}, LIMITS) == "TOO_MANY_ITEMS at /b"
     assert code(canonical.check_limits, dict.fromkeys(map(str, range(1001))), LIMITS) == "TOO_MANY_ITEMS at ''"
 
 

@@ -138,6 +138,8 @@ JUDGED: list[tuple[str, Any, Any, bool | None]] = [
     ("size", {"le": 2}, [1, 2], True),
     ("size", {"le": 2}, [1, 2, 3], False),
     ("size", {"eq": 0}, [], True),
+    ("size", {"eq": 0}, [1], False),
+    ("size", {"lt": 3, "le": 2, "gt": 1, "ge": 2, "eq": 2}, "ab", True),
     ("size", 0, 0, None),
     ("size", 0, None, None),
     ("exists", True, None, True),
@@ -210,6 +212,7 @@ BROKEN: list[tuple[str, str, Any]] = [
     ("/x", "any", [["", "eq"]]),
     ("/x", "any", [{"at": "", "op": "eq", "value": 1}]),
     ("/x", "any", [[1, "eq", 1]]),
+    ("/x", "any", [["", ["eq"], 1]]),
 ]
 
 

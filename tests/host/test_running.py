@@ -197,3 +197,11 @@ def test_an_older_kernel_is_only_slower(tmp_path: Path, monkeypatch: pytest.Monk
 
 def test_without_time_nothing_is_started(tmp_path: Path) -> None:
     assert go("open('started', 'w')", tmp_path, 0.0).how == "not_started" and not (tmp_path / "started").exists()
+
+
+def test_the_fence_has_the_name_that_the_start_gave_it(tmp_path: Path, owners: FileOwners, monkeypatch: pytest.MonkeyPatch) -> None:
+    taken: list[str] = []
+    monkeypatch.setattr(processes, "_release", lambda name, fd: (taken.append(name), owners.release(name, fd))[1])
+    name = "f" + "a" * 13
+    ended = run(command("pass", tmp_path)._replace(fence=name), 5, 1000, lambda: False)
+    assert ended.how == "exited" and taken == [name] and ended.left_behind is None

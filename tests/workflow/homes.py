@@ -1,5 +1,7 @@
 """A home folder with one of everything, and the loader on it."""
 
+# ruff: noqa: E501 - tables and files are read by the line
+
 from __future__ import annotations
 
 from collections.abc import Callable

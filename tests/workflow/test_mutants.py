@@ -18,8 +18,34 @@ from toolgate_cli.workflow.files import HomeFiles
 
 from .homes import FLOW, KINDS, OPERATOR, Home, never
 
-SHORT, LONG = 1500, 40_000
-_PIECES = ["", "x", '"', "'", "[", "]", "{", "}", "=", ",", ".", "\n", "#", "\\", " ", "1", "-", "true", "allow", "deny", "2026-01-01", "inf", "é", "\ufeff", "\0"]
+SHORT, LONG = 1000, 20_000
+_PIECES = [
+    "",
+    "x",
+    '"',
+    "'",
+    "[",
+    "]",
+    "{",
+    "}",
+    "=",
+    ",",
+    ".",
+    "\n",
+    "#",
+    "\\",
+    " ",
+    "1",
+    "-",
+    "true",
+    "allow",
+    "deny",
+    "2026-01-01",
+    "inf",
+    "é",
+    "\ufeff",
+    "\0",
+]
 
 
 def mutants(text: str, chance: random.Random, count: int) -> Iterator[str]:
@@ -88,7 +114,11 @@ def says_what_is_written(config: Config, raw: dict[str, Any]) -> None:
         tool = config.tools[name]
         assert set(written) <= {*shapes.Tool._fields, "command"}
         assert (tool.safety, tool.effect) == (written.get("safety", "destructive"), written.get("effect", "unsafe"))
-        assert (tool.permission, tool.enabled, tool.max_attempts) == (written.get("permission"), written.get("enabled", True), written.get("max_attempts", 1))
+        assert (tool.permission, tool.enabled, tool.max_attempts) == (
+            written.get("permission"),
+            written.get("enabled", True),
+            written.get("max_attempts", 1),
+        )
         assert tool.schema == (True if written["input_schema"] == "any-object" else written["input_schema"])
         assert len(tool.fail_when) == len(written.get("fail_when", []))
     assert config.approvers == {scope: tuple(people) for scope, people in raw.get("approvers", {}).items()}
@@ -100,9 +130,17 @@ def says_what_is_written(config: Config, raw: dict[str, Any]) -> None:
 def test_no_key_can_be_misspelt_by_one_letter(home: Home, shape: type) -> None:
     keys = [key for key in hints(shape) if f"\n{key} =" in OPERATOR]
     assert keys
-    known = set(hints(shapes.Rule)) | set(hints(shapes.Tool)) | set(hints(shapes.Gate)) | set(hints(shapes.Policy)) | set(hints(shapes.Identity))
+    known = (
+        set(hints(shapes.Rule))
+        | set(hints(shapes.Tool))
+        | set(hints(shapes.Gate))
+        | set(hints(shapes.Policy))
+        | set(hints(shapes.Identity))
+    )
     for key in keys:
-        wrong = {key[:at] + key[at + 1 :] for at in range(len(key))} | {key[:at] + key[at] + key[at:] for at in range(len(key))} | {key.upper()}
+        wrong = (
+            {key[:at] + key[at + 1 :] for at in range(len(key))} | {key[:at] + key[at] + key[at:] for at in range(len(key))} | {key.upper()}
+        )
         for word in sorted(wrong - known - {""}):
             home.write("toolgate.toml", OPERATOR.replace(f"\n{key} =", f"\n{word} =", 1))
             error = home.refusal()
@@ -133,7 +171,25 @@ def test_bytes_of_any_kind_are_refused(home: Home, count: int) -> None:
 
 
 def test_every_value_may_be_of_every_type(home: Home) -> None:
-    values = ["true", "0", "-1", "1.5", '""', '"x"', '"a.b"', "[]", "[1]", '["a"]', "[[]]", "[{}]", "{}", "{ a = 1 }", "{ a = { b = [] } }", "1979-05-27", "9" * 30]
+    values = [
+        "true",
+        "0",
+        "-1",
+        "1.5",
+        '""',
+        '"x"',
+        '"a.b"',
+        "[]",
+        "[1]",
+        '["a"]',
+        "[[]]",
+        "[{}]",
+        "{}",
+        "{ a = 1 }",
+        "{ a = { b = [] } }",
+        "1979-05-27",
+        "9" * 30,
+    ]
     for document, name, load in ((OPERATOR, "toolgate.toml", None), (FLOW, "pay.toml", "pay")):
         lines = document.split("\n")
         for number, written in enumerate(lines):
@@ -146,7 +202,9 @@ def test_every_value_may_be_of_every_type(home: Home) -> None:
                 try:
                     files.workflow(load) if load else files.world()
                 except ToolgateError as error:
-                    assert error.kind in ("invalid", "not_found") and (error.kind == "not_found" or f"{name}:" in error.message), error.message
+                    assert error.kind in ("invalid", "not_found") and (error.kind == "not_found" or f"{name}:" in error.message), (
+                        error.message
+                    )
         home.write(name, document)
 
 

@@ -25,7 +25,13 @@ def test_a_file_becomes_values(home: Home) -> None:
     assert show.schema is True and show.timeout == 30.0
     big = config.policy.rules[1]
     assert big.when == (Condition("/amount", "gt", 500), Condition("/to", "matches", "^a"))
-    assert (big.approver_scope, big.approvals, big.separate_requester, big.expires_in, big.on_expiry) == ("desk", 2, True, 14400.0, "reject")
+    assert (big.approver_scope, big.approvals, big.separate_requester, big.expires_in, big.on_expiry) == (
+        "desk",
+        2,
+        True,
+        14400.0,
+        "reject",
+    )
     assert config.approvers == {"desk": ("alice", "bob", "carol")}
     assert config.permissions == {"*": ("ledger:look",), "alice": ("ledger:pay",)}
     assert config.agents["clerk"].prompt == "be careful" and config.agents["clerk"].max_turns == 3
@@ -36,7 +42,14 @@ def test_what_is_not_said_has_the_strict_default(home: Home) -> None:
     home.write("toolgate.toml", 'schema = 1\n[tools.go]\ninput_schema = "any-object"\n[tools.go.command]\nargv = ["true"]\n')
     config = home.files().world().config
     tool = config.tools["go"]
-    assert (tool.safety, tool.effect, tool.timeout, tool.max_attempts, tool.permission, tool.enabled) == ("destructive", "unsafe", 30.0, 1, None, True)
+    assert (tool.safety, tool.effect, tool.timeout, tool.max_attempts, tool.permission, tool.enabled) == (
+        "destructive",
+        "unsafe",
+        30.0,
+        1,
+        None,
+        True,
+    )
     assert config.policy == type(config.policy)("require_approval", ())
     assert config.permissions is None and config.identity == "declared" and config.path == "/usr/local/bin:/usr/bin:/bin"
 
@@ -89,7 +102,13 @@ MALFORMED = [
     ('matches = "^a"', "in = []", "when = [", "an empty list never holds", ""),
     ('effect = "idempotent"', 'effect = "reconcilable"', 'effect = "idempotent"', "reconcilable is not available", "unsafe"),
     ('effect = "idempotent"', 'effect = "idempotant"', 'effect = "idempotent"', "not one of", "did you mean idempotent?"),
-    ('safety = "write"\neffect = "idempotent"', 'safety = "write"\neffect = "read_only"', 'effect = "idempotent"', "does not go with safety write", ""),
+    (
+        'safety = "write"\neffect = "idempotent"',
+        'safety = "write"\neffect = "read_only"',
+        'effect = "idempotent"',
+        "does not go with safety write",
+        "",
+    ),
     ('timeout = "10s"', 'timeout = "11m"', 'timeout = "10s"', "longer than gate.timeout_max (10m)", ""),
     ('timeout = "10s"', 'timeout = "0s"', 'timeout = "10s"', "a duration", ""),
     ('timeout_max = "10m"', 'timeout_max = "5s"', 'timeout = "30s"', "gate.timeout is longer", ""),
@@ -105,13 +124,19 @@ MALFORMED = [
     ("${args.to}", "${args.to", 'argv = ["true", "--"', "not closed", "literal"),
     ("${args.to}", "${inputs.to}", 'argv = ["true", "--"', "nothing is called inputs.to here", ""),
     ('input_schema = "any-object"\n', "", '[tools."ledger.show"]', "input_schema is required", "any-object"),
-    ('input_schema = "any-object"', 'input_schema = "any"', "input_schema = \"any", "must be a JSON Schema", "any-object"),
+    ('input_schema = "any-object"', 'input_schema = "any"', 'input_schema = "any', "must be a JSON Schema", "any-object"),
     ("additionalProperties = false", "additionalPropertys = false", "input_schema = {", "unknown keyword", "additionalProperties?"),
     ('to = { type = "string" }', 'to = { type = "strng" }', "input_schema = {", "not a value of this keyword", ""),
-    ('to = { type = "string" }', 'to = { maxlength = 3 }', "input_schema = {", "unknown keyword", "did you mean maxLength?"),
+    ('to = { type = "string" }', "to = { maxlength = 3 }", "input_schema = {", "unknown keyword", "did you mean maxLength?"),
     ('to = { type = "string" }', 'to = { enums = ["a"] }', "input_schema = {", "unknown keyword", "did you mean enum?"),
     ('to = { type = "string" }', 'to = { format = "ipv5" }', "input_schema = {", "unknown format", "did you mean ipv"),
-    ('to = { type = "string" }', 'to = { "$ref" = "http://127.0.0.1:9/x" }', "input_schema = {", "only references inside this schema", "#/$defs"),
+    (
+        'to = { type = "string" }',
+        'to = { "$ref" = "http://127.0.0.1:9/x" }',
+        "input_schema = {",
+        "only references inside this schema",
+        "#/$defs",
+    ),
     ('to = { type = "string" }', 'to = { "$ref" = "file:///etc/passwd" }', "input_schema = {", "only references inside this schema", ""),
     ('to = { type = "string" }', 'to = { "$ref" = "#/$defs/no" }', "input_schema = {", "nothing is at #/$defs/no", ""),
     ('to = { type = "string" }', 'to = { pattern = "(?<=a)b" }', "input_schema = {", "linear time", ""),
@@ -119,7 +144,13 @@ MALFORMED = [
     ("not_dispatched = [75]", "not_dispatched = [0]", "not_dispatched", "must be at least 1", ""),
     ('business = { 3 = "DECLINED" }', 'business = { three = "DECLINED" }', "business", "not an exit code", "1 to 255"),
     ('code = "REFUSED"\n', "", "[[tools.", "code: required key is missing", ""),
-    ('code = "REFUSED"', 'code = "REFUSED"\non_mising = "ignore"', '\n[tools."ledger.show"]', "unknown key or operator", "did you mean on_missing?"),
+    (
+        'code = "REFUSED"',
+        'code = "REFUSED"\non_mising = "ignore"',
+        '\n[tools."ledger.show"]',
+        "unknown key or operator",
+        "did you mean on_missing?",
+    ),
     ('desk = ["alice", "bob", "carol"]', "desk = []", "desk =", "nobody holds this scope", ""),
     ('desk = ["alice", "bob", "carol"]', 'desk = ["alice", "bob", "alice"]', "desk =", "a name is there twice", ""),
     ('adapter = "scripted"', 'adapter = "script"', "adapter", "there is no adapter script", "scripted"),
@@ -134,8 +165,14 @@ MALFORMED = [
     ("max_turns = 3", 'max_turns = 3\ncommands = ["sy"]', "max_turns", "not one of", "did you mean say?"),
     ("schema = 1\n[gate]", "schema = 2\n[gate]", "schema = 1", "2 is not one of 1", ""),
     ("schema = 1\n[gate]", "[gate]", "schema = 1", "schema: required key is missing", ""),
-    ('[context]\npermissions = { "*" = ["ledger:look"], alice = ["ledger:pay"] }', "[context]\ntenant = 1", "permissions", "tenant: unknown key", ""),
-    ('title = "Pay', 'title = 2026-01-01 #', "title", "dates and times cannot be used", "put it in quotes"),
+    (
+        '[context]\npermissions = { "*" = ["ledger:look"], alice = ["ledger:pay"] }',
+        "[context]\ntenant = 1",
+        "permissions",
+        "tenant: unknown key",
+        "",
+    ),
+    ('title = "Pay', "title = 2026-01-01 #", "title", "dates and times cannot be used", "put it in quotes"),
     ("gt = 500", "gt = nan", "when = [", "NaN and infinities", ""),
     ("gt = 500", "gt = inf", "when = [", "NaN and infinities", ""),
     ("gt = 500", "gt = 1e999", "when = [", "cannot be kept exactly", ""),
@@ -150,8 +187,12 @@ MALFORMED = [
 ]
 
 
-@pytest.mark.parametrize(("old", "new", "where", "message", "hint"), MALFORMED, ids=[f"{number}-{row[3][:40]}" for number, row in enumerate(MALFORMED)])
-def test_what_is_wrong_is_told_with_its_line_its_field_and_what_was_meant(home: Home, old: str, new: str, where: str, message: str, hint: str) -> None:
+@pytest.mark.parametrize(
+    ("old", "new", "where", "message", "hint"), MALFORMED, ids=[f"{number}-{row[3][:40]}" for number, row in enumerate(MALFORMED)]
+)
+def test_what_is_wrong_is_told_with_its_line_its_field_and_what_was_meant(
+    home: Home, old: str, new: str, where: str, message: str, hint: str
+) -> None:
     home.edit("toolgate.toml", old, new)
     error = home.refusal()
     assert error.kind == "invalid"
@@ -170,7 +211,12 @@ def test_lines_are_exact(home: Home) -> None:
 
 
 def test_everything_that_is_wrong_is_told_at_once(home: Home) -> None:
-    for old, new in (("description =", "descripton ="), ('decision = "deny"', 'decision = "dny"'), ("[identity]", "[idenity]"), ("max_turns = 3", "max_turns = 0")):
+    for old, new in (
+        ("description =", "descripton ="),
+        ('decision = "deny"', 'decision = "dny"'),
+        ("[identity]", "[idenity]"),
+        ("max_turns = 3", "max_turns = 0"),
+    ):
         home.edit("toolgate.toml", old, new)
     parts = home.refusal().message.split("; ")
     assert len(parts) == 4
@@ -232,11 +278,17 @@ def test_a_schema_may_stand_in_a_file_of_its_own(home: Home) -> None:
 
 def test_a_definition_changes_with_what_a_tool_does_and_not_with_how_it_is_called(home: Home) -> None:
     before = home.files().world().config.tools["ledger.pay"].declared
-    for old, new in (("title = \"Pay", "title = \"Paying"), ('timeout = "10s"', 'timeout = "9s"'), ("max_attempts = 2", "max_attempts = 1")):
+    for old, new in (('title = "Pay', 'title = "Paying'), ('timeout = "10s"', 'timeout = "9s"'), ("max_attempts = 2", "max_attempts = 1")):
         home.edit("toolgate.toml", old, new)
     home.edit("toolgate.toml", 'permission = "ledger:pay"\n', "enabled = false\n")
     assert home.files().world().config.tools["ledger.pay"].declared == before
-    for old, new in (("Pay money.", "Pay."), ('"--", ', ""), ("[64, 65]", "[64]"), ('eq = "declined"', 'eq = "no"'), ('effect = "idempotent"', 'effect = "unsafe"')):
+    for old, new in (
+        ("Pay money.", "Pay."),
+        ('"--", ', ""),
+        ("[64, 65]", "[64]"),
+        ('eq = "declined"', 'eq = "no"'),
+        ('effect = "idempotent"', 'effect = "unsafe"'),
+    ):
         home.edit("toolgate.toml", old, new)
         after = home.files().world().config.tools["ledger.pay"].declared
         assert after != before
@@ -253,5 +305,7 @@ def test_all_and_any_are_about_the_items_of_an_array(home: Home) -> None:
 @pytest.mark.parametrize("word", ["error", "Ledger", "a..b", "a.", ".a", "a b", "a\nb", "fs.[rw]*", "a" * 65])
 def test_capabilities_are_of_a_small_alphabet(home: Home, word: str) -> None:
     quoted = word.replace("\n", "\\n")
-    home.write("toolgate.toml", f'schema = 1\n[tools."{quoted}"]\ninput_schema = "any-object"\n[tools."{quoted}".command]\nargv = ["true"]\n')
+    home.write(
+        "toolgate.toml", f'schema = 1\n[tools."{quoted}"]\ninput_schema = "any-object"\n[tools."{quoted}".command]\nargv = ["true"]\n'
+    )
     assert isinstance(home.refusal(), ToolgateError)

@@ -80,7 +80,12 @@ def test_a_workflow_is_checked_again_when_the_operators_file_changed(home: Home)
 
 
 def test_a_memory_that_does_not_fit_is_no_source(home: Home) -> None:
-    for old, new in (('decision = "deny"', "decison = 'deny'"), ('argv = ["true"]', "argv = 1"), ("approvals = 2", "approvals = []"), ("[policy]", "[polcy]")):
+    for old, new in (
+        ('decision = "deny"', "decison = 'deny'"),
+        ('argv = ["true"]', "argv = 1"),
+        ("approvals = 2", "approvals = []"),
+        ("[policy]", "[polcy]"),
+    ):
         home.edit("toolgate.toml", old, new)
     with pytest.raises(ToolgateError) as caught:
         home.files(lambda _: True).world()

@@ -1,5 +1,7 @@
 """JSON Schemas: what is refused when a file is loaded, and how arguments are judged."""
 
+# ruff: noqa: E501 - tables and files are read by the line
+
 from __future__ import annotations
 
 import socket
@@ -116,7 +118,11 @@ JUDGED: list[tuple[Json, Json, list[tuple[str, str]]]] = [
     ({"pattern": "^a$"}, "a\n", [("PATTERN_MISMATCH", "")]),
     ({"pattern": "^(a+)+$"}, "a" * 5000 + "!", [("PATTERN_MISMATCH", "")]),
     ({"patternProperties": {"^(a+)+$": False}}, {"a" * 5000 + "!": 1}, []),
-    ({"additionalProperties": False, "patternProperties": {"^(a+)+$": True}}, {"a" * 50 + "!": 1}, [("ADDITIONAL_PROPERTY", "/" + "a" * 50 + "!")]),
+    (
+        {"additionalProperties": False, "patternProperties": {"^(a+)+$": True}},
+        {"a" * 50 + "!": 1},
+        [("ADDITIONAL_PROPERTY", "/" + "a" * 50 + "!")],
+    ),
     ({"minLength": 2}, "a", [("LENGTH_VIOLATION", "")]),
     ({"maxItems": 1}, [1, 2], [("ITEMS_VIOLATION", "")]),
     ({"uniqueItems": True}, [1, 1.0], [("UNIQUE_VIOLATION", "")]),
@@ -129,7 +135,11 @@ JUDGED: list[tuple[Json, Json, list[tuple[str, str]]]] = [
     ({"dependentRequired": {"a": ["b"]}}, {"a": 1}, [("REQUIRED_MISSING", "/b")]),
     ({"format": "email"}, "no address", []),
     ({"$schema": DRAFT_7, "items": [{"type": "string"}], "additionalItems": False}, ["a", 1], [("ITEMS_VIOLATION", "")]),
-    ({"$schema": DRAFT_7, "properties": {"c": {"$ref": "#"}, "p": {"pattern": "^(a+)+$"}}}, {"c": {"p": "a" * 5000 + "!"}}, [("PATTERN_MISMATCH", "/c/p")]),
+    (
+        {"$schema": DRAFT_7, "properties": {"c": {"$ref": "#"}, "p": {"pattern": "^(a+)+$"}}},
+        {"c": {"p": "a" * 5000 + "!"}},
+        [("PATTERN_MISMATCH", "/c/p")],
+    ),
 ]
 
 

@@ -75,12 +75,12 @@ MALFORMED = [
     ('keep = "end"', 'keep = "ends"', "there is no block ends", "did you mean end?"),
     ('form = "address"', 'form = "adress"', "there is no form adress", "did you mean address?"),
     ('writes = ["street"]', 'writes = ["inputs.to"]', "this key is reserved", ""),
-    ("${inputs.amount}\" }\n\n[[blocks", "${inputs.amont}\" }\n\n[[blocks", "there is no input amont", "did you mean amount?"),
-    ("${inputs.amount}\" }\n\n[[blocks", "${inputs.amount\" }\n\n[[blocks", "a reference is not closed", ""),
-    ("${inputs.amount}\" }\n\n[[blocks", "${}\" }\n\n[[blocks", "without a proper name", ""),
-    ("${inputs.amount}\" }\n\n[[blocks", "${secret.TOKEN}\" }\n\n[[blocks", "cannot be used in a workflow", "toolgate.toml only"),
+    ('${inputs.amount}" }\n\n[[blocks', '${inputs.amont}" }\n\n[[blocks', "there is no input amont", "did you mean amount?"),
+    ('${inputs.amount}" }\n\n[[blocks', '${inputs.amount" }\n\n[[blocks', "a reference is not closed", ""),
+    ('${inputs.amount}" }\n\n[[blocks', '${}" }\n\n[[blocks', "without a proper name", ""),
+    ('${inputs.amount}" }\n\n[[blocks', '${secret.TOKEN}" }\n\n[[blocks', "cannot be used in a workflow", "toolgate.toml only"),
     ("${street}", "${steps.nothing}", "there is no step nothing", ""),
-    ("set = { noted", "set = { \"loop.x\" = 1, noted", "this key is reserved", ""),
+    ("set = { noted", 'set = { "loop.x" = 1, noted', "this key is reserved", ""),
     ('id = "note"', 'id = "issue"', "called issue already", ""),
     ('id = "note"', 'id = "end"', "end is reserved", ""),
     ('id = "note"', 'id = "Note"', "not a name for a step", ""),
@@ -99,7 +99,9 @@ MALFORMED = [
 ]
 
 
-@pytest.mark.parametrize(("old", "new", "message", "hint"), MALFORMED, ids=[f"{number}-{row[2][:40]}" for number, row in enumerate(MALFORMED)])
+@pytest.mark.parametrize(
+    ("old", "new", "message", "hint"), MALFORMED, ids=[f"{number}-{row[2][:40]}" for number, row in enumerate(MALFORMED)]
+)
 def test_what_is_wrong_is_told_with_its_line_its_field_and_what_was_meant(home: Home, old: str, new: str, message: str, hint: str) -> None:
     home.edit("pay.toml", old, new)
     error = home.refusal("pay")

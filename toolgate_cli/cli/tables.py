@@ -21,10 +21,10 @@ _RULE = box.Box("    \n    \n ── \n    \n    \n    \n    \n    \n")  # a lin
 def draw(sheet: Sheet, stream: Stream, color: bool, width: int | None = None) -> str:
     """The sheet as wide as the terminal, or wider where its ids would not fit."""
     rows = [tuple(row) for row in sheet.rows]
-    unicode = (stream.file.encoding or "").lower().startswith("utf")
-    table = Table(
-        box=_RULE if unicode else None, padding=(0, 2, 0, 0), pad_edge=False, show_edge=False, highlight=False, header_style="bold"
-    )
+    rule = _RULE if (stream.file.encoding or "").lower().startswith("utf") else None
+    # between columns: one space of padding and one that the rule's box draws
+    padding = (0, 1 if rule else 2, 0, 0)
+    table = Table(box=rule, padding=padding, pad_edge=False, show_edge=False, highlight=False, header_style="bold")
     for index, column in enumerate(sheet.columns):
         table.add_column(Text(column.name), no_wrap=column.whole, overflow="fold", min_width=_needed(sheet, rows, index))
     for row in rows:
@@ -46,7 +46,7 @@ def draw(sheet: Sheet, stream: Stream, color: bool, width: int | None = None) ->
 
 
 def _narrowest(sheet: Sheet, rows: Sequence[tuple[str, ...]]) -> int:
-    return sum(_needed(sheet, rows, index) + 2 for index in range(len(sheet.columns)))
+    return sum(_needed(sheet, rows, index) + 2 for index in range(len(sheet.columns))) - 2
 
 
 def _needed(sheet: Sheet, rows: Sequence[tuple[str, ...]], index: int) -> int:

@@ -130,7 +130,7 @@ def _matches(found: Json, wanted: Json) -> bool:
 def _size(found: Json, wanted: Json) -> bool:
     """Length of text (code points), list or table, against a whole number or a table such as {gt = 0, le = 10}."""
     bounds: Mapping[str, Json] = wanted if isinstance(wanted, dict) else {"eq": wanted}
-    if not bounds or not bounds.keys() <= _COMPARISONS.keys():
+    if not bounds or not bounds.keys() <= _SIZES:
         raise ValueError("size compares with a whole number or a table of lt, le, gt, ge, eq")
     for bound in bounds.values():
         if not isinstance(bound, int) or isinstance(bound, bool):
@@ -173,24 +173,18 @@ def _nested(wanted: Json) -> tuple[Condition, ...]:
     return tuple(found)
 
 
-_COMPARISONS: Mapping[str, Callable[[float, float], bool]] = {
-    "lt": lambda found, wanted: found < wanted,
-    "le": lambda found, wanted: found <= wanted,
-    "gt": lambda found, wanted: found > wanted,
-    "ge": lambda found, wanted: found >= wanted,
-    "eq": lambda found, wanted: found == wanted,
-}
 _JUDGES: Mapping[str, Callable[[Json, Json], bool]] = {
     "eq": equal,
     "ne": lambda found, wanted: not equal(found, wanted),
     "in": _in,
-    "lt": _ordered(_COMPARISONS["lt"]),
-    "le": _ordered(_COMPARISONS["le"]),
-    "gt": _ordered(_COMPARISONS["gt"]),
-    "ge": _ordered(_COMPARISONS["ge"]),
+    "lt": _ordered(lambda found, wanted: found < wanted),
+    "le": _ordered(lambda found, wanted: found <= wanted),
+    "gt": _ordered(lambda found, wanted: found > wanted),
+    "ge": _ordered(lambda found, wanted: found >= wanted),
     "glob": _glob,
     "under": _under,
     "matches": _matches,
     "size": _size,
 }
+_SIZES = frozenset({"lt", "le", "gt", "ge", "eq"})
 OPERATORS: frozenset[str] = frozenset({*_JUDGES, "exists", "all", "any"})

@@ -10,6 +10,7 @@ from ..core.errors import ToolgateError
 from .positions import KeyPath, Positions
 
 _BARE = re.compile(r"[A-Za-z0-9_-]+\Z")
+_MOST = 50  # issues in one message
 _SHOWN = 60  # characters of a foreign word in a message
 
 
@@ -25,16 +26,14 @@ class Issues:
     """Collects what is found in one file."""
 
     def __init__(self) -> None:
-        self.errors: list[Issue] = []
-        self.warnings: list[Issue] = []
+        self.errors: dict[Issue, None] = {}  # in the order they were found
+        self.warnings: dict[Issue, None] = {}
 
     def add(self, path: KeyPath, text: str, hint: str = "") -> None:
-        issue = Issue(path, text, hint)
-        if issue not in self.errors:
-            self.errors.append(issue)
+        self.errors[Issue(path, text, hint)] = None
 
     def warn(self, path: KeyPath, text: str, hint: str = "") -> None:
-        self.warnings.append(Issue(path, text, hint))
+        self.warnings[Issue(path, text, hint)] = None
 
     def below(self, path: KeyPath) -> bool:
         """Whether something at or under the path is wrong."""
@@ -49,9 +48,12 @@ def tell(file: str, text: str, issues: Iterable[Issue]) -> tuple[tuple[str, str]
 
 
 def refusal(told: Iterable[tuple[str, str]]) -> ToolgateError:
-    """One error for all of them."""
-    messages, hints = zip(*told, strict=True)
-    return ToolgateError("invalid", "; ".join(messages), "; ".join(dict.fromkeys(hint for hint in hints if hint)))
+    """One error for all of them; of very many it shows the first."""
+    found = list(told)
+    messages = [message for message, _ in found[:_MOST]]
+    if len(found) > _MOST:
+        messages.append(f"and {len(found) - _MOST} more")
+    return ToolgateError("invalid", "; ".join(messages), "; ".join(dict.fromkeys(hint for _, hint in found[:_MOST] if hint)))
 
 
 def field(path: KeyPath) -> str:

@@ -78,11 +78,14 @@ class Operator:
         """None where these bytes are not remembered, or what is remembered does not fit this program after all."""
         try:
             raw = parse(source)
-            outside = Outside(self._home, raw)
-            if outside.faults or not self._remembered(_mark(source, outside, self._kinds)):
-                return None
+        except (ValueError, RecursionError):
+            return None
+        outside = Outside(self._home, raw)
+        if outside.faults or not self._remembered(_mark(source, outside, self._kinds)):
+            return None
+        try:
             return self._made(source, raw, outside, fresh=False)
-        except (ValueError, TypeError, LookupError, AttributeError, AssertionError, RecursionError):
+        except (ToolgateError, ValueError, TypeError, LookupError, AttributeError, AssertionError, RecursionError):
             return None
 
     def _made(self, source: Source, raw: Table, outside: Outside, *, fresh: bool) -> Loaded:

@@ -47,11 +47,6 @@ def check(fit: Fit, raw: Json, path: KeyPath, issues: Issues) -> bool:
     return True
 
 
-def schema(fit: Fit) -> dict[str, Any]:
-    """JSON Schema of a table, for editors."""
-    return model(fit).model_json_schema(by_alias=True)
-
-
 def names(shape: type) -> tuple[str, ...]:
     """The keys of a declared table."""
     return tuple(hints(shape))

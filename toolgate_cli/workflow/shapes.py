@@ -11,7 +11,6 @@ from ..core.types import Decision, Json, Safety
 
 Text = Annotated[str, Between(1, None)]
 Seconds = Annotated[float, Duration()]
-Count = Annotated[int, Between(1, None)]
 
 
 # ---- toolgate.toml ----

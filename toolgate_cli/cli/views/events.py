@@ -41,7 +41,7 @@ def _payload(event: Event) -> Json:
 _COLUMNS: Final = (
     Column("seq", True),
     Column("at", True),
-    Column("type", least=16),
+    Column("type", least=16),  # `TOOL_INVOCATION_`, the rest under it
     Column("call_id", True),
     Column("actor", least=6),
     Column("payload"),

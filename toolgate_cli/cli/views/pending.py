@@ -8,7 +8,7 @@ from typing import Final
 
 from ...core.types import Json
 from ...runtime.answers import Waiting
-from .shapes import Column, Sheet, cell, moment
+from .shapes import Column, Sheet, cell
 
 SCHEMA: Final = "toolgate.pending/1"
 _KINDS: Final = {"STEP_APPROVAL": "step_approval", "REVIEW": "review", "ESCALATION": "escalation", "INPUT": "input"}
@@ -85,8 +85,8 @@ def wide_sheet(rows: Iterable[Waiting]) -> Sheet:
                 *(cell(value) for value in (w.ref, w.row.run_id, w.row.origin, _what(w), w.row.id, kind(w), w.row.step)),
                 *(cell(value) for value in (w.call and w.call.capability, w.call and w.call.requested_by)),
                 cell(f"{len(w.approvals)}/{w.row.approvals_needed}"),
-                moment(w.row.created_at),
-                moment(w.row.expires_at),
+                cell(w.row.created_at),
+                cell(w.row.expires_at),
             )
             for w in rows
         ),

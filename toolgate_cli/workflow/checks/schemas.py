@@ -9,6 +9,8 @@ from ..linear import compiled
 from ..positions import KeyPath
 from ..subschemas import FORMATS, KEYWORDS, Draft, draft, inner
 
+_BESIDE_A_REFERENCE = frozenset(("$schema", "$ref", "$comment", "title", "description", "default", "examples", "definitions"))
+
 MOST_WORK = 10_000  # schemas that one value may have to be judged by
 
 
@@ -35,6 +37,7 @@ class _Walk:
 
     def __init__(self, root: dict[str, Json], dialect: Draft, path: KeyPath, issues: Issues) -> None:
         self._root = root
+        self._dialect = dialect
         self._known = KEYWORDS[dialect]
         self._path = path
         self._issues = issues
@@ -89,6 +92,8 @@ class _Walk:
             self._issues.add(where, "unevaluatedProperties cannot stand in one schema with patternProperties")
 
     def _check_reference(self, schema: dict[str, Json], value: Json, path: KeyPath) -> None:
+        if self._dialect == "draft-07" and set(schema) - _BESIDE_A_REFERENCE:
+            self._issues.warn((*path, "$ref"), "draft-07 ignores what stands beside $ref", "put both into allOf, or use 2020-12")
         if not isinstance(value, str) or not value.startswith("#"):
             self._issues.add((*path, "$ref"), "only references inside this schema are followed", 'write "#/$defs/..."')
         else:

@@ -42,6 +42,7 @@ class Tools:
         check_marks(shapes.Tool, table, path, self._issues)
         self._check_provider(table, [name for name in providers if name in table], path)
         self._check_effect(table, path)
+        self._check_title(table.get("title"), (*path, "title"))
         self._check_timeout(table, path)
         self._check_schema(table, path)
         self._check_exit(table, path)
@@ -71,6 +72,16 @@ class Tools:
                     self._issues.add(where, f"nothing is called {name} here", "${args.NAME} is an argument, ${env.NAME} a variable")
                 elif root == "args" and known is not None and rest not in known:
                     self._issues.add(where, f"the input schema has no argument {rest}", meant(rest, known))
+
+    def _check_title(self, title: Json, where: KeyPath) -> None:
+        """A title is cosmetic: one that cannot be filled falls back to the name, so it is no error."""
+        try:
+            strange = [name for name in references.names(title) if not name.startswith("args.")]
+        except ToolgateError as error:
+            self._issues.warn(where, error.message, error.hint)
+            return
+        for name in strange:
+            self._issues.warn(where, f"nothing is called {name} here", "${args.NAME} is an argument")
 
     def _check_effect(self, table: Mapping[str, Json], path: KeyPath) -> None:
         safety = table.get("safety", "destructive")

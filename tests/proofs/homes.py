@@ -1,0 +1,150 @@
+"""A home whose tool writes down every effect outside the store, and a workflow with one step of every kind that can be interrupted."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+TOOL = r"""
+import os, signal, sys, time
+
+def note(name):
+    log = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+    os.write(log, (os.environ["TOOLGATE_CALL"] + "\n").encode())
+    os.fsync(log)
+    os.close(log)
+    return open(name).read().split().count(os.environ["TOOLGATE_CALL"])
+
+mode = open("mode").read().split()
+tries = note("tries.log")
+if mode[0] == "fail" or (mode[0] == "fail-once" and tries == 1):
+    sys.exit(1)
+if mode[0] == "sleep":
+    time.sleep(float(mode[1]))
+note("effects.log")
+if mode[0] == "die" or (mode[0] == "die-once" and tries == 1):
+    os.kill(os.getpid(), signal.SIGKILL)
+if mode[0] == "linger":
+    time.sleep(float(mode[1]))
+print("1")
+"""
+
+CONFIG = """
+schema = 1
+[tools."ledger.pay"]
+description = "Pay money."
+safety = "write"
+effect = "{effect}"
+timeout = "20s"
+max_attempts = 2
+input_schema = {{ type = "object", required = ["to"], additionalProperties = false, properties = {{ to = {{ type = "string" }} }} }}
+[tools."ledger.pay".command]
+argv = ["{python}", "-I", "-S", "pay.py"]
+[policy]
+default = "{policy}"
+[models.default]
+adapter = "scripted"
+script = "script.toml"
+[agents.clerk]
+model = "default"
+prompt = "pay what is owed"
+tools = ["ledger.pay"]
+"""
+
+SCRIPT = """
+schema = 1
+[[turns]]
+commands = [
+  { type = "tool_invocation", capability = "ledger.pay", arguments = { to = "bob" }, rationale = "owed" },
+  { type = "tool_invocation", capability = "ledger.pay", arguments = { to = "cid" } },
+  { type = "set_context", values = { verdict = "paid" } },
+  { type = "complete", output = "done" },
+]
+"""
+
+WORKFLOW = """
+schema = 1
+id = "pay"
+[[steps]]
+id = "note"
+type = "assign"
+set = {{ who = "ann" }}
+[[steps]]
+id = "first"
+type = "tool"
+tool = "ledger.pay"
+arguments = {{ to = "${{who}}" }}
+[[steps]]
+id = "clerk"
+type = "agent"
+agent = "clerk"
+writes = ["verdict"]
+[[steps]]
+id = "form"
+type = "input"
+form = "receipt"
+[[steps]]
+id = "sign"
+type = "assign"
+set = {{ signed = "${{receipt.number}}" }}
+gate = "{gate}"
+[[steps]]
+id = "last"
+type = "tool"
+tool = "ledger.pay"
+arguments = {{ to = "dan" }}
+[[forms.receipt]]
+id = "number"
+type = "TEXT"
+label = "Number"
+required = true
+"""
+
+
+@contextmanager
+def folder() -> Iterator[Path]:
+    """A folder in memory where there is one: what a killed process has written is there either way, only sooner."""
+    shared = "/dev/shm" if os.path.isdir("/dev/shm") and os.access("/dev/shm", os.W_OK) else None
+    with tempfile.TemporaryDirectory(prefix="toolgate-proof-", dir=shared) as name:
+        yield Path(name)
+
+
+def make(path: Path, *, effect: str = "unsafe", policy: str = "allow", gate: str = "approval", mode: str = "ok") -> Path:
+    path.mkdir(parents=True)
+    (path / "pay.py").write_text(TOOL)
+    (path / "toolgate.toml").write_text(CONFIG.format(effect=effect, policy=policy, python=sys.executable))
+    (path / "script.toml").write_text(SCRIPT)
+    (path / "pay.toml").write_text(WORKFLOW.format(gate=gate))
+    (path / "settled.json").write_text('{"applied": true, "result": 1}')
+    set_mode(path, mode)
+    return path
+
+
+def copy(home: Path, to: Path) -> Path:
+    """The same home elsewhere; whoever owned something in it is dead there."""
+    shutil.copytree(home, to)
+    return to
+
+
+def set_mode(home: Path, text: str) -> None:
+    (home / "mode").write_text(text)
+
+
+def effects(home: Path) -> Counter[str]:
+    """How often each call took effect."""
+    return _counted(home / "effects.log")
+
+
+def tries(home: Path) -> Counter[str]:
+    """How often the tool of each call began to run."""
+    return _counted(home / "tries.log")
+
+
+def _counted(file: Path) -> Counter[str]:
+    return Counter(file.read_text().split()) if file.exists() else Counter()

@@ -1,0 +1,140 @@
+"""Where each verb is interrupted: the home as it stands before, the command, and the event that says that it was decided."""
+
+from __future__ import annotations
+
+import signal
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+from . import facts, homes
+from .workers import Crash, Done, run, size, spawn
+
+Effect = str
+
+
+class Scenario(NamedTuple):
+    """`prepare` makes the home up to the command; `words` are the command's, {run} and {ref} filled in; `decision` the event that
+    takes the row away. `policy`, `mode`: how the home stands; `then`: the tool's mode from the command on."""
+
+    name: str
+    words: tuple[str, ...]
+    decision: str
+    prepare: Callable[[Path], None]
+    policy: str = "allow"
+    mode: str = "ok"
+    then: str = "ok"
+    gate: str = "approval"
+
+
+class Ready(NamedTuple):
+    """A prepared home; `run` None: there is none yet."""
+
+    home: Path
+    words: tuple[str, ...]
+    run: str | None
+    target: str | None  # the row that the command is about
+
+
+def _said(done: Done, *codes: int) -> None:
+    assert done.code in (codes or (0,)), done
+
+
+def nothing(_home: Path) -> None:
+    """No database yet."""
+
+
+def started(home: Path) -> None:
+    _said(run(home, "start", "pay"), 0, 1, 9)
+
+
+def a_run_before(home: Path) -> None:
+    """So that the files are checked and the database is made."""
+    started(home)
+    _said(run(home, "cancel", _only(home)))
+
+
+def one_of_the_batch(home: Path) -> None:
+    """The agent's first call is approved, the second waits."""
+    started(home)
+    for _ in range(2):
+        _said(run(home, "approve", run(home, "pending", "list").items[-1]["ref"]))
+
+
+def at_the_gate(home: Path) -> None:
+    started(home)
+    _said(run(home, "answer", _only(home), "number=7"))
+
+
+def killed(home: Path) -> None:
+    """The process that ran the first call is dead; nobody has noticed."""
+    worker = spawn(home, "start", "pay", crash_at=Crash(_spawn(home), None, home / "effects.log"))
+    assert worker.wait().code == 137
+
+
+def killed_at_work(home: Path) -> None:
+    """The process died between two outside works: it owns a run, and no call."""
+    worker = spawn(home, "start", "pay")
+    until = time.monotonic() + 20
+    while size(home / "tries.log") == 0 and time.monotonic() < until:
+        time.sleep(0.001)
+    worker.kill(signal.SIGKILL)
+    worker.wait()
+
+
+def _spawn(home: Path) -> int:
+    """The number of the first point after a start."""
+    log = home.parent / f"{home.name}.points"
+    run(homes.copy(home, home.parent / f"{home.name}.trial"), "start", "pay", crash_at=Crash(0, log))
+    return 1 + [line.split()[1] for line in log.read_text().splitlines()].index("spawn:after")
+
+
+def driverless(home: Path) -> None:
+    """The process died right after its run began."""
+    worker = spawn(home, "start", "pay", crash_at=Crash(2))
+    assert worker.wait().code == 137
+
+
+def _only(home: Path) -> str:
+    return next(reversed(facts.read(home).runs))
+
+
+SCENARIOS = (
+    Scenario("start", ("start", "pay"), "RUN_STARTED", a_run_before),
+    Scenario("start from nothing", ("start", "pay"), "RUN_STARTED", nothing, policy="require_approval"),
+    Scenario("start, failing once", ("start", "pay"), "RUN_STARTED", a_run_before, then="fail-once"),
+    Scenario("start, in doubt once", ("start", "pay"), "RUN_STARTED", a_run_before, then="die-once"),
+    Scenario("approve", ("approve", "{ref}"), "TOOL_INVOCATION_APPROVED", started, policy="require_approval"),
+    Scenario("approve the last of a batch", ("approve", "{ref}"), "TOOL_INVOCATION_APPROVED", one_of_the_batch, policy="require_approval"),
+    Scenario("reject", ("reject", "{ref}"), "TOOL_INVOCATION_REJECTED", started, policy="require_approval"),
+    Scenario("retry", ("retry", "{ref}"), "TOOL_INVOCATION_RETRIED", started, mode="fail"),
+    Scenario("retry of a doubt", ("retry", "{ref}", "--may-run-twice"), "TOOL_INVOCATION_RETRIED", killed),
+    Scenario("continue-tool", ("continue-tool", "{ref}"), "TOOL_INVOCATION_CONTINUED", started, mode="fail"),
+    Scenario("continue-tool with an outcome", ("continue-tool", "{ref}", "--outcome-file", "settled.json"), "TOOL_INVOCATION_CONTINUED", killed),
+    Scenario("cancel", ("cancel", "{run}"), "RUN_CANCELLED", started, policy="require_approval"),
+    Scenario("cancel of a doubt", ("cancel", "{run}"), "RUN_CANCELLED", killed),
+    Scenario("answer", ("answer", "{run}", "number=7"), "INPUT_SUBMITTED", started),
+    Scenario("approve --step", ("approve", "{run}", "--step", "sign"), "STEP_APPROVED", at_the_gate),
+    Scenario("review", ("review", "{run}", "-m", "seen"), "STEP_REVIEWED", at_the_gate, gate="review"),
+    Scenario("continue", ("continue", "{run}"), "RUN_CONTINUED", driverless),
+    Scenario("recover", ("recover",), "RUN_RECOVERED", killed),
+)  # fmt: skip
+
+
+def ready(scenario: Scenario, effect: Effect, home: Path) -> Ready:
+    """The home right before the command, and the command."""
+    homes.make(home, effect=effect, policy=scenario.policy, gate=scenario.gate, mode=scenario.mode)
+    scenario.prepare(home)
+    homes.set_mode(home, scenario.then)
+    if not any("{" in word for word in scenario.words):
+        return Ready(home, scenario.words, None, None)
+    id = _only(home)
+    rows = [row for row in facts.read(home).rows if row.startswith(("c", "w"))]
+    if any("{ref}" in word for word in scenario.words):
+        rows = [row["id"] for row in run(homes.copy(home, home.parent / f"{home.name}.seen"), "pending", "list", id).items]
+        # a doubt has no ref before somebody has seen it: it is named by its id, which stays
+        words = tuple(word.format(ref=rows[-1], run=id) for word in scenario.words)
+    else:
+        words = tuple(word.format(run=id) for word in scenario.words)
+    return Ready(home, words, id, rows[-1] if rows else None)
