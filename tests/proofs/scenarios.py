@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import signal
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
 from . import facts, homes
-from .workers import Crash, Done, run, size, spawn
+from .workers import Crash, Done, run, spawn
 
 Effect = str
 
@@ -73,16 +71,6 @@ def killed(home: Path) -> None:
     assert worker.wait().code == 137
 
 
-def killed_at_work(home: Path) -> None:
-    """The process died between two outside works: it owns a run, and no call."""
-    worker = spawn(home, "start", "pay")
-    until = time.monotonic() + 20
-    while size(home / "tries.log") == 0 and time.monotonic() < until:
-        time.sleep(0.001)
-    worker.kill(signal.SIGKILL)
-    worker.wait()
-
-
 def _spawn(home: Path) -> int:
     """The number of the first point after a start."""
     log = home.parent / f"{home.name}.points"
@@ -130,11 +118,6 @@ def ready(scenario: Scenario, effect: Effect, home: Path) -> Ready:
     if not any("{" in word for word in scenario.words):
         return Ready(home, scenario.words, None, None)
     id = _only(home)
-    rows = [row for row in facts.read(home).rows if row.startswith(("c", "w"))]
-    if any("{ref}" in word for word in scenario.words):
-        rows = [row["id"] for row in run(homes.copy(home, home.parent / f"{home.name}.seen"), "pending", "list", id).items]
-        # a doubt has no ref before somebody has seen it: it is named by its id, which stays
-        words = tuple(word.format(ref=rows[-1], run=id) for word in scenario.words)
-    else:
-        words = tuple(word.format(run=id) for word in scenario.words)
-    return Ready(home, words, id, rows[-1] if rows else None)
+    seen = facts.read(home)
+    target = next(reversed([*seen.rows, *seen.attempts]), None)  # a doubt that nobody has seen yet is still an attempt
+    return Ready(home, tuple(word.format(ref=target, run=id) for word in scenario.words), id, target)

@@ -18,7 +18,6 @@ _SAID = {
     sqlite3.SQLITE_IOERR: ("the disk failed while the database was read or written", "check the disk and its free space"),
     sqlite3.SQLITE_FULL: ("no space is left for the database", "free some space, then run the command again"),
     sqlite3.SQLITE_CORRUPT: ("the database is damaged", "run: toolgate doctor"),
-    sqlite3.SQLITE_NOTADB: ("not a toolgate database", "choose another file with --db, or restore the file from a copy"),
 }
 
 
@@ -39,11 +38,18 @@ def busy(path: str, patience: float) -> ToolgateError:
     )
 
 
+def not_ours(path: str) -> ToolgateError:
+    """The file is something else, or what is left of a database."""
+    return ToolgateError("storage", f"not a toolgate database: {path}", "choose another file with --db, or restore the file from a copy")
+
+
 def fault(error: BaseException, path: str) -> ToolgateError:
     """The failure of a statement."""
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF
     if code in BUSY:
         return busy(path, 0)
+    if code == sqlite3.SQLITE_NOTADB:
+        return not_ours(path)
     if code in _SAID:
         said, hint = _SAID[code]
         return ToolgateError("storage", f"{said}: {path}", hint)

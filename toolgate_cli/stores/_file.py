@@ -9,10 +9,11 @@ from typing import TypeVar
 
 from ..core.errors import ToolgateError
 from ._connect import connect, patiently, to_wal, upgrade, version_at
-from ._faults import fault, os_fault
+from ._faults import fault, not_ours, os_fault
 from ._place import make_private, refuse_network, tighten_all
 
 T = TypeVar("T")
+_SMALLEST = 512  # bytes of the smallest page that a database can have
 
 
 class DatabaseFile:
@@ -32,11 +33,13 @@ class DatabaseFile:
         if self._connection is not None:
             return self._connection
         try:
-            os.stat(self.path)
+            size = os.stat(self.path).st_size
         except FileNotFoundError:
             return None
         except OSError as error:
             raise os_fault(error, self.path) from error
+        if 0 < size < _SMALLEST:  # SQLite would take it for an empty file and write over it
+            raise not_ours(self.path)
         refuse_network(self.path)
         if self.patiently(lambda: version_at(self.path), patience) == 0:
             return None

@@ -12,6 +12,7 @@ from typing import Any
 
 from ..core.errors import ToolgateError
 from ..core.records import Call, Event
+from ._faults import not_ours
 
 APPLICATION_ID = 0x54474154  # "TGAT"
 
@@ -128,7 +129,7 @@ def version_of(connection: sqlite3.Connection, path: str) -> int:
     (application,) = connection.execute("PRAGMA application_id").fetchall()[0]
     empty = application == 0 and version == 0 and not connection.execute("SELECT 1 FROM sqlite_schema LIMIT 1").fetchall()
     if application != APPLICATION_ID and not empty:
-        raise ToolgateError("storage", f"not a toolgate database: {path}", "choose another file with --db")
+        raise not_ours(path)
     if not 0 <= version <= VERSION:
         raise ToolgateError(
             "storage",
