@@ -17,3 +17,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 @pytest.fixture
 def long(request: pytest.FixtureRequest) -> bool:
     return bool(request.config.getoption("--long"))
+
+
+@pytest.fixture(autouse=True)
+def no_real_home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No test reaches the home of whoever runs it, and no variable of theirs reaches a test."""
+    home = tmp_path_factory.mktemp("home", numbered=True)
+    for name in [name for name in os.environ if name.startswith(("TOOLGATE_", "XDG_"))]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("HOME", str(home))

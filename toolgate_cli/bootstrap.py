@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from . import plugins
+from .core.errors import ToolgateError
 from .core.person import Person
 from .core.records import Accepted
 from .host.clock import SystemClock
@@ -27,8 +28,11 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def open_session(settings: Settings) -> Iterator[Desk]:
-    """A desk on the home that the settings name; closed with everything that it holds."""
+def open_session(settings: Settings, *, begun: bool = True) -> Iterator[Desk]:
+    """A desk on the home that the settings name; closed with everything that it holds. A home has a toolgate.toml, broken or not;
+    `begun=False`: one that is only to be written. ToolgateError("invalid") where it is not there."""
+    if begun and not os.path.lexists(os.path.join(settings.home, "toolgate.toml")):
+        raise ToolgateError("invalid", f"no toolgate.toml in {settings.home}", "toolgate init, or name the home with -C DIR")
     folder = os.path.dirname(settings.db)
     mint, owners = RandomMint(), FileOwners(os.path.join(folder, "owners"))
     store = SqliteStore(settings.db, mint)
@@ -50,8 +54,21 @@ def desk(
     processes: Processes | None = None,
 ) -> Desk:
     """A desk over any store; what is not given is this computer's own."""
+    return seat(settings, ports(settings, store, mint=mint, owners=owners, clock=clock, processes=processes))
+
+
+def ports(
+    settings: Settings,
+    store: Store,
+    *,
+    mint: Mint | None = None,
+    owners: Owners | None = None,
+    clock: Clock | None = None,
+    processes: Processes | None = None,
+) -> Ports:
+    """Everything that the use cases may touch, of this home."""
     folder = os.path.join(os.path.dirname(settings.db), "owners")
-    ports = Ports(
+    return Ports(
         store=store,
         clock=clock or SystemClock(),
         mint=mint or RandomMint(),
@@ -62,6 +79,10 @@ def desk(
         step_kind=plugins.step_kind,
         home=settings.home,
     )
+
+
+def seat(settings: Settings, ports: Ports) -> Desk:
+    """The person of the settings, at a desk over these ports."""
     operator = person(settings._replace(actor=settings.os_user), "os")
     return Desk(ports, who(settings), operator)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import time
 from datetime import date
 from typing import Any
 
@@ -91,6 +92,10 @@ def test_the_spelling_is_fixed(value: Any, text: str) -> None:
         ("0.10", 0.1),
         ("1E2", 100.0),
         ("0.1e1", 1.0),
+        ("0.010", 0.01),
+        ("1200e-2", 12.0),
+        ("0.00012E+3", 0.12),
+        ("-120.50e-1", -12.05),
         ("1e16", 1e16),
         ("10000000000000000.0", 1e16),
         ("0e99999999999999999999", 0.0),
@@ -134,6 +139,7 @@ def test_these_texts_are_these_values(text: str | bytes, value: Any) -> None:
         ("0.1000000000000000055511151231257827", "INEXACT_NUMBER at ''"),  # the double's exact value, but not its shortest spelling
         ('{"a":{"b":1,"b":1}}', "DUPLICATE_KEY at /a/b"),
         ('{"a/~":1,"x":0,"a/~":2}', "DUPLICATE_KEY at /a~1~0"),
+        ('{"x":0,"b":1,"c":2,"b":3,"c":4}', "DUPLICATE_KEY at /b"),
         ('[{"a":1,"\\u0061":2}]', "DUPLICATE_KEY at /0/a"),
         ('"\\ud800"', "LONE_SURROGATE at ''"),
         ('{"a":["\\udc00\\ud800"]}', "LONE_SURROGATE at /a/0"),
@@ -220,6 +226,13 @@ def test_a_long_pointer_is_cut() -> None:
     message = refusal(canonical.parse, '{"%s":NaN}' % ("k" * 5000))
     assert message == "NON_FINITE at /" + "k" * 199 + "...: not a finite number"
     assert refusal(canonical.parse, '{"%s":NaN}' % ("k" * 199)) == "NON_FINITE at /" + "k" * 199 + ": not a finite number"
+
+
+def test_a_late_duplicate_among_many_keys_is_found_at_once() -> None:
+    pairs = ",".join(f'"{number}":0' for number in range(100_000))
+    began = time.perf_counter()
+    assert code(canonical.parse, "{" + pairs + ',"99999":1}') == "DUPLICATE_KEY at /99999"
+    assert time.perf_counter() - began < 2
 
 
 # ---- receiving arguments ----

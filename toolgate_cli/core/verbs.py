@@ -103,16 +103,20 @@ def works(state: State) -> str:
     return _WORKS[state]
 
 
-def handler(state: State, verb: Verb, subject: str = "") -> Handler:
-    """What the verb does there. ToolgateError("wrong_state") names the state and what works; `subject` (an id) completes the hint."""
+def command(state: State, subject: str = "", detail: str = "") -> str:
+    """The first command that works there. `subject`: the id that it is about; `detail`: what its flag, if it has one, is given."""
+    first, _, flags = works(state).split(" | ")[0].partition(" ")
+    return " ".join(filter(None, ("toolgate", first, subject, flags, detail if flags else "")))
+
+
+def handler(state: State, verb: Verb, subject: str = "", detail: str = "") -> Handler:
+    """What the verb does there. ToolgateError("wrong_state") names the state and what works; `subject` and `detail` complete the hint."""
     found = TABLE[state].get(verb)
     if found is not None:
         return found
     verbs = works(state).split(" | ")
-    first, _, flags = verbs[0].partition(" ")
-    command = " ".join(filter(None, ("toolgate", first, subject, flags)))
     use = " or ".join(filter(None, (", ".join(verbs[:-1]), verbs[-1])))
-    raise ToolgateError("wrong_state", f"{verb} does not apply to {state}: use {use}", command)
+    raise ToolgateError("wrong_state", f"{verb} does not apply to {state}: use {use}", command(state, subject, detail))
 
 
 def state_of(run_status: Status, origin: Origin | None, arguments_missing: bool = False, expired: bool = False) -> State:

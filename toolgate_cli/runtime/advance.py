@@ -15,7 +15,7 @@ from ..core.records import Row, Run, Step, Value
 from ..core.types import Json, Origin
 from ..core.world import World
 from . import asking, batch
-from .ports import StepKind
+from .ports import Ports, StepKind
 from .unit import Unit
 from .view import StepView
 from .work import More, Prepare, Work
@@ -98,7 +98,11 @@ def _step(unit: Unit, run: Run, definition: Definition, world: World, frames: Cu
     try:
         intent = _plan(place, came)
     except ToolgateError as error:
+        if error.kind == "storage":
+            raise  # the step did nothing wrong: it is planned again
         intent = Fail(error.message)
+    except Exception as error:  # noqa: BLE001  # a step kind that is broken ends its run, else nothing could ever move it
+        intent = Fail(f"the step failed: {type(error).__name__}: {error}")
     return HANDLERS[type(intent)](place, intent)
 
 
@@ -113,9 +117,14 @@ def _leave(unit: Unit, run: Run, definition: Definition, frames: Cursor) -> Walk
     return run, frames, None, True
 
 
+def build(ports: Ports, table: StepTable) -> tuple[StepKind, object]:
+    """The kind of a step and its fields."""
+    kind = ports.step_kind(str(table["type"]))
+    return kind, tables.table(kind.Fields, {key: value for key, value in table.items() if key not in COMMON})
+
+
 def _plan(place: Place, arrived: Arrived) -> Intent:
-    kind: StepKind = place.unit.ports.step_kind(str(place.table["type"]))
-    fields = tables.table(kind.Fields, {key: value for key, value in place.table.items() if key not in COMMON})
+    kind, fields = build(place.unit.ports, place.table)
     view = StepView(place.unit.tx, place.run.id, place.path, place.definition, place.world, place.frame.memo, arrived)
     return kind.plan(fields, view)
 

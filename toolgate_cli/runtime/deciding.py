@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Literal, NamedTuple, TypeAlias
 
-from ..core import canonical, digests, effects, quorum, verbs
+from ..core import canonical, digests, quorum
 from ..core.errors import ToolgateError
 from ..core.records import Call, Outcome, Row, Run, Vote
 from ..core.types import Json, Verb
 from ..core.verdict import Park, Question, Start
 from ..core.world import Needs
-from . import gate, recovery
-from .advance import put
+from . import gate, recovery, standing
+from .advance import put, waiting
 from .answers import EffectWord
 from .engine import Engine
 from .unit import Unit
@@ -75,12 +75,10 @@ def _decide(engine: Engine, unit: Unit, target: Row, decision: Decision) -> Deci
     run, stored = unit.tx.run(row.run_id), unit.tx.call(row.id, row.revision)
     assert run is not None and stored is not None
     case = Case(engine, unit, run, row, stored[0], decision)
-    expired = row.expires_at is not None and row.expires_at <= unit.now
-    if expired and row.on_expiry == "reject" and run.status != "CANCELLED":
+    if standing.is_over(row, unit.now) and row.on_expiry == "reject" and run.status != "CANCELLED":
         return _lapse(case)
-    state = verbs.state_of(run.status, row.origin, stored[0].arguments is None, expired)
-    handler = HANDLERS[verbs.handler(state, decision.verb)]
-    recovery.sweep(unit, run, but=row.id)
+    handler = HANDLERS[standing.handler(unit.tx, run, row, decision.verb, unit.now)]
+    case = case._replace(run=recovery.sweep(unit, run, but=row.id))
     config = engine.world.config
     try:
         quorum.may_decide(row, unit.person.name, stored[0].requested_by, config.approvers, decision.verb)
@@ -104,12 +102,15 @@ def _doubt(case: Case) -> ToolgateError | None:
     if row.doubt is None or case.decision.may_run_twice:
         return None
     tool = case.engine.world.config.tools.get(case.call.capability)
-    if tool is not None and effects.repeatable(effects.stricter(row.doubt, tool.effect)):
+    if tool is not None and gate.permits(row, tool):
         return None
+    found_out = "find out what happened and use continue-tool --outcome-file FILE, or add --may-run-twice"
+    if row.origin == "APPROVAL_REQUIRED":
+        found_out = "find out what happened, then reject it, or add --may-run-twice"
     return ToolgateError(
         "unknown_outcome",
         f"an earlier start of {row.id} may have taken effect, and {case.call.capability} is not declared safe to repeat",
-        "find out what happened and use continue-tool --outcome-file FILE, or add --may-run-twice",
+        found_out,
     )
 
 
@@ -150,6 +151,9 @@ def _ask_again(case: Case) -> Decided | Needs:
     verdict = gate.judge(case.unit, _question(case, "ask"), case.engine.world)
     if isinstance(verdict, Needs):
         return verdict
+    refusal = _doubt(case) if isinstance(verdict, Start) else None
+    if refusal is not None:
+        return _refused(case, refusal)
     return _carry_out(case, verdict, "TOOL_INVOCATION_RETRIED", "retried")
 
 
@@ -164,8 +168,7 @@ def _carry_out(case: Case, verdict: Start | Park, event: str, effect: EffectWord
     if isinstance(verdict, Start):
         unit.decided(event, run, claimed, case.call, _said(case))
         run, claim = gate.start(unit, run, case.call, claimed, verdict, case.engine.world.config)
-        status = "RUNNING" if not unit.tx.find_by_run(run.id) else run.status
-        put(unit, run._replace(status=status), case.run.version)
+        put(unit, waiting(unit, run), case.run.version)
         return Decided(effect, Invoke(claim))
     if verdict.superseded:
         unit.decided("TOOL_INVOCATION_SUPERSEDED", run, claimed, case.call, {**_said(case), "digest": verdict.call_digest})

@@ -14,7 +14,7 @@ from ..core.person import Person
 from ..core.records import Event, EventQuery, Row, RunQuery
 from ..core.types import Json, Status, Verb
 from ..core.world import World
-from . import deciding, gates, looking, recovery, selecting, starting
+from . import deciding, gates, looking, recovery, selecting, standing, starting
 from .answers import Answer, Checked, EffectWord, RunView, Verified, Waiting
 from .engine import Engine
 from .ports import Ports, Reader
@@ -62,9 +62,9 @@ class Desk:
 
     def recover(self, run: str | None, owner_dead: str | None) -> tuple[Answer, ...]:
         """Takes over what dead processes left, and rejects what expired where its rule says so."""
-        engine = self._engine()
         id = self._run(run) if run is not None else None
-        touched = dict.fromkeys(recovery.take_back(self._ports, id, given_up=owner_dead))
+        touched = dict.fromkeys(recovery.take_back(self._ports, id, given_up=owner_dead).runs)
+        engine = self._engine()
         touched |= dict.fromkeys(starting.take_over_dead(engine, id, owner_dead))
         touched |= dict.fromkeys(starting.reject_expired(engine, id))
         return tuple(self._answer(run_id, "recovered") for run_id in touched)
@@ -72,14 +72,14 @@ class Desk:
     # ---- decisions ----
     def select(self, words: Sequence[str], verb: Verb) -> Waiting:
         """The one open call that [RUN] [CALL] means."""
-        self._take_back()
+        new = recovery.take_back(self._ports, None).rows
         with self._ports.store.read() as tx:
-            return self._waiting(tx, selecting.row(tx, words, verb))
+            return self._waiting(tx, selecting.row(tx, words, verb, self._now(tx), new))
 
     def select_step(self, run: str, step: str | None, verb: Verb) -> Waiting:
         self._take_back()
         with self._ports.store.read() as tx:
-            return self._waiting(tx, selecting.step(tx, run, step, verb))
+            return self._waiting(tx, selecting.step(tx, run, step, verb, self._now(tx)))
 
     def approve(self, target: Waiting, *, reason: str | None = None, may_run_twice: bool = False) -> Answer:
         return self._decide(target, deciding.Decision("approve", reason, may_run_twice))
@@ -124,7 +124,7 @@ class Desk:
         """A call, or where a run waits for something else, that."""
         self._notice()
         with self._ports.store.read() as tx:
-            return self._waiting(tx, selecting.shown(tx, words)), looking.head(tx)
+            return self._waiting(tx, selecting.shown(tx, words, self._now(tx))), looking.head(tx)
 
     def runs(self, status: Status | None, limit: int) -> tuple[tuple[RunView, ...], str]:
         self._notice()
@@ -228,6 +228,9 @@ class Desk:
                 if run is not None:
                     unit.decided("DECISION_REFUSED", run, row, None, {"verb": verb, "kind": "self_approval", "inside": call})
         raise ToolgateError("self_approval", f"{verb} was called from inside a tool ({call})", "a person decides, outside of any call")
+
+    def _now(self, tx: Reader) -> str:
+        return standing.now(tx, self._ports.clock)
 
     def _run(self, word: str) -> str:
         with self._ports.store.read() as tx:

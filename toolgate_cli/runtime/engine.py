@@ -31,6 +31,7 @@ class Engine:
         self._passes = 0
 
     def write(self) -> AbstractContextManager[Unit]:
+        ownership.mine(self.ports)  # the lock is taken before the first transaction, not in it
         return write(self.ports, self.person)
 
     def prepare(self, needs: Needs) -> None:
@@ -127,6 +128,9 @@ class Engine:
             return Prepare(verdict, held)
         if isinstance(verdict, Park):
             gate.park(unit, run, call, held.row._replace(starts=held.number - 1), verdict)
+            return self.move_on(unit, run)
+        if verdict.call_digest != held.row.call_digest and not gate.permits(held.row, verdict.tool):
+            gate.overtaken(unit, run, call, held)
             return self.move_on(unit, run)
         started, claim = gate.start_again(unit, run, call, held, verdict, self.world.config)
         put(unit, started, run.version)

@@ -161,27 +161,41 @@ def start(unit: Unit, run: Run, call: Call, was: Row | None, verdict: Start, con
     if was is not None:
         _parked_by_the_chain(unit, was)
     row = was or Row(call.id, 1, run.id, call.step, "APPROVAL_REQUIRED", call.revision)
-    row = row._replace(
-        call_digest=verdict.call_digest, definition=verdict.ready.digest, cleared=verdict.cleared, rule=row.rule or verdict.rule
-    )
-    unit.tx.add([Definition(verdict.ready.digest, "tool", verdict.ready.definition)])
-    if verdict.seen is not None:
-        unit.tx.add([Accepted(verdict.seen, ARGUMENTS)])
-    attempt = _begin(unit, run, call, row, row.starts + 1, verdict, config)
-    return run._replace(started=run.started + 1), Claim(attempt, call, verdict.tool, verdict.bound)
+    return _begin(unit, run, call, row._replace(rule=row.rule or verdict.rule), row.starts + 1, verdict, config)
 
 
 def start_again(unit: Unit, run: Run, call: Call, waiting: Attempt, verdict: Start, config: Config) -> tuple[Run, Claim]:
     """T1 of a repetition: the waiting attempt (already taken) becomes a running one."""
-    attempt = _begin(unit, run, call, waiting.row, waiting.number, verdict, config)
-    return run._replace(started=run.started + 1), Claim(attempt, call, verdict.tool, verdict.bound)
+    return _begin(unit, run, call, waiting.row, waiting.number, verdict, config)
 
 
-def _begin(unit: Unit, run: Run, call: Call, row: Row, number: int, verdict: Start, config: Config) -> Attempt:
+def overtaken(unit: Unit, run: Run, call: Call, waiting: Attempt) -> None:
+    """The tool changed before the next attempt of a doubtful call, and no longer permits it: a person decides."""
+    reason = "the tool changed before its next attempt and is not declared safe to repeat any more"
+    row = waiting.row._replace(version=waiting.row.version + 1, origin="OUTCOME_UNKNOWN", starts=waiting.number - 1, reason=reason)
+    facts: dict[str, Json] = {"phase": "INVOKE", "code": "tool_changed", "message": reason}
+    keep(unit, run, call, row._replace(expires_at=None, on_expiry=None), "TOOL_INVOCATION_OUTCOME_UNKNOWN", facts)
+
+
+def permits(row: Row, tool: Tool) -> bool:
+    """I9: whether a call may be started again on nobody's word: it is not in doubt, or the stricter of its effect class then and now
+    permits repetition."""
+    return row.doubt is None or effects.repeatable(effects.stricter(row.doubt, tool.effect))
+
+
+def _begin(unit: Unit, run: Run, call: Call, row: Row, number: int, verdict: Start, config: Config) -> tuple[Run, Claim]:
+    unit.tx.add([Definition(verdict.ready.digest, "tool", verdict.ready.definition)])
+    if verdict.seen is not None:
+        unit.tx.add([Accepted(verdict.seen, ARGUMENTS)])
     owners = unit.ports.owners
     host, boot = owners.place()
     deadline = durations.later(unit.now, verdict.tool.timeout + 2)
-    row = row._replace(left_behind=unit.ports.mint.id("f"))  # known before anything starts, so that recovery can look for survivors
+    row = row._replace(
+        call_digest=verdict.call_digest,
+        definition=verdict.ready.digest,
+        cleared=verdict.cleared,
+        left_behind=unit.ports.mint.id("f"),  # known before anything starts, so that recovery can look for survivors
+    )
     attempt = Attempt(row, number, "running", owners.mine(), host, boot, deadline)
     unit.tx.begin(attempt)
     facts: dict[str, Json] = {
@@ -192,7 +206,7 @@ def _begin(unit: Unit, run: Run, call: Call, row: Row, number: int, verdict: Sta
         "effect": verdict.tool.effect,
     }
     unit.record("TOOL_INVOCATION_STARTED", run, facts, call=call, digest=verdict.call_digest, attempt=number)
-    return attempt
+    return run._replace(started=run.started + 1), Claim(attempt, call, verdict.tool, verdict.bound)
 
 
 def _parked_by_the_chain(unit: Unit, row: Row) -> None:
@@ -265,7 +279,7 @@ def settle(unit: Unit, run: Run, claim: Claim, result: ToolResult) -> After:
 def _failed(unit: Unit, run: Run, claim: Claim, held: Attempt, judged: Judged, result: ToolResult, facts: dict[str, Json]) -> After:
     tool = claim.tool
     row = _after_start(held, tool, judged, result)
-    left = held.number - held.row.starts < tool.max_attempts and not result.survivors
+    left = held.number - held.row.starts < tool.max_attempts and not result.survivors and result.left_behind is None
     then = effects.after(judged.kind, tool.effect, left)
     if then == "repeat":
         told: dict[str, Json] = {"phase": "INVOKE", **facts, "repeats": True}

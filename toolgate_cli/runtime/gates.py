@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
-from ..core import canonical, cursor, forms, verbs
+from ..core import canonical, cursor, forms
 from ..core.cursor import Cursor, Frame
 from ..core.errors import ToolgateError
 from ..core.intents import Answered, Noted
 from ..core.records import Row, Run
 from ..core.types import Json, Verb
+from . import standing
 from .advance import fail, put
 from .answers import EffectWord
 from .engine import Engine
@@ -45,7 +46,7 @@ def decide(engine: Engine, target: Row, word: Word) -> EffectWord:
             raise ToolgateError("claim_lost", f"the step {target.step} was decided by somebody else", f"toolgate runs show {target.run_id}")
         run = unit.tx.run(row.run_id)
         assert run is not None
-        handler = verbs.handler(verbs.state_of(run.status, row.origin, False, False), word.verb)
+        handler = standing.handler(unit.tx, run, row, word.verb, unit.now)
         answers = forms.check(_form(row), word.texts, word.values) if handler == "answer" else {}
         if unit.tx.claim(row) is None:
             raise ToolgateError("claim_lost", f"the step {target.step} was decided by somebody else", f"toolgate runs show {target.run_id}")

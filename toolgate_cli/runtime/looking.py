@@ -9,7 +9,7 @@ from ..core import canonical, chain, cursor, digests
 from ..core.definition import Definition
 from ..core.records import Row, RowQuery, Run, RunQuery
 from ..core.types import Json, Provenance
-from . import recovery
+from . import recovery, standing
 from .answers import Answer, EffectWord, RunView, Waiting
 from .ports import Ports, Reader
 
@@ -33,7 +33,7 @@ def waiting(ports: Ports, tx: Reader, row: Row, workflow: str) -> Waiting:
         tuple(vote.actor for vote in tx.votes(row)),
         digests.ref(row),
         ports.owners.left_behind(row.left_behind),
-        row.expires_at is not None and row.expires_at <= ports.clock.now(),
+        standing.is_over(row, standing.now(tx, ports.clock)),
         last.get("form") if isinstance(last, dict) else None,
     )
 

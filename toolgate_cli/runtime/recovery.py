@@ -5,13 +5,13 @@ Everything is found by locks that die with their process; a pid is never trusted
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from ..core import canonical, durations, effects
 from ..core.person import SYSTEM
 from ..core.records import Attempt, Call, Outcome, Row, Run
 from ..core.types import Effect, Json
-from . import gate
+from . import gate, standing
 from .advance import put as put_run
 from .advance import waiting
 from .ports import Ports, Reader
@@ -79,21 +79,37 @@ def record(unit: Unit, attempts: tuple[Attempt, ...]) -> tuple[str, ...]:
     return tuple(touched)
 
 
-def sweep(unit: Unit, run: Run, but: str | None = None) -> None:
-    """Rejects, as `system`, the rows of a run whose time is over and whose rule says so."""
-    for row in unit.tx.find_by_run(run.id):
-        if row.id != but and row.on_expiry == "reject" and row.expires_at is not None and row.expires_at <= unit.now:
-            stored = unit.tx.call(row.id, row.revision)
-            if stored is not None and unit.tx.claim(row) is not None:
-                expire(unit, run, row, stored[0])
+def sweep(unit: Unit, run: Run, but: str | None = None) -> Run:
+    """Rejects, as `system`, the rows of a run whose time is over and whose rule says so; the run as it stands then. The doubt of a
+    cancelled run is not a question of time."""
+    over = [
+        row
+        for row in unit.tx.find_by_run(run.id)
+        if run.status != "CANCELLED" and row.id != but and row.on_expiry == "reject" and standing.is_over(row, unit.now)
+    ]
+    for row in over:
+        stored = unit.tx.call(row.id, row.revision)
+        if stored is not None and unit.tx.claim(row) is not None:
+            expire(unit, run, row, stored[0])
+    if not over:
+        return run
+    put_run(unit, waiting(unit, run), run.version)
+    return waiting(unit, run)._replace(version=run.version + 1)
 
 
-def take_back(ports: Ports, run: str | None, *, given_up: str | None = None, kill: bool = True) -> tuple[str, ...]:
-    """Finds attempts of dead owners, kills what is left of their trees, and records them; the runs that were touched."""
+class Taken(NamedTuple):
+    """What recovery took back: the runs that were touched, and the ids of the rows that came up."""
+
+    runs: tuple[str, ...] = ()
+    rows: tuple[str, ...] = ()
+
+
+def take_back(ports: Ports, run: str | None, *, given_up: str | None = None, kill: bool = True) -> Taken:
+    """Finds attempts of dead owners, kills what is left of their trees, and records them."""
     with ports.store.read() as tx:
         found = dead(ports, tx.attempts(run), given_up)
     if not found:
-        return ()
+        return Taken()
     if kill:
         for attempt in found:
             ports.processes.kill_call(attempt.row.id)
@@ -103,7 +119,7 @@ def take_back(ports: Ports, run: str | None, *, given_up: str | None = None, kil
         ports.owners.forget(attempt.owner)
         if attempt.row.left_behind is not None:
             ports.owners.forget(attempt.row.left_behind)
-    return touched
+    return Taken(touched, tuple(attempt.row.id for attempt in found))
 
 
 def expire(unit: Unit, run: Run, row: Row, call: Call) -> None:

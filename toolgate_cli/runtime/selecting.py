@@ -5,13 +5,14 @@ The row that is found here carries its version all the way to the claim, so what
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 from ..core import digests, verbs
 from ..core.errors import ToolgateError
 from ..core.records import Row, RowQuery, Run, RunQuery
 from ..core.types import Verb
+from . import standing
 from .ports import Reader
 
 LOOKING, DECIDING = 4, 8  # the shortest prefix of an id that serves
@@ -52,18 +53,30 @@ def run(tx: Reader, word: str, shortest: int = LOOKING) -> Run:
     return found[0]
 
 
-def row(tx: Reader, words: Sequence[str], verb: Verb | None, shortest: int = DECIDING) -> Row:
-    """The one open call that is meant. `verb`: what it is wanted for (None: only to be shown)."""
+def row(tx: Reader, words: Sequence[str], verb: Verb | None, at: str, new: Collection[str] = (), shortest: int = DECIDING) -> Row:
+    """The one open call that is meant. `verb`: what it is wanted for (None: only to be shown); `new`: ids of the rows that came up after
+    the command began, which are never an implicit choice."""
     asked = read(words)
     of = run(tx, asked.run, shortest) if asked.run is not None else None
     if asked.call is not None:
-        return _named(tx, asked, asked.call, of, shortest)
+        found = _named(tx, asked, asked.call, of, shortest)
+        return found if verb is None else _a_call(tx, found, verb, at)
     if of is not None:
-        return _only_of(tx, of, verb)
-    found = tx.rows(RowQuery(calls_only=True, limit=20))
-    if not found:
+        return _only_of(tx, of, verb, at, new)
+    calls = tx.rows(RowQuery(calls_only=True, limit=20))
+    if not calls:
         raise ToolgateError("not_found", "no call waits for a decision", "toolgate runs list")
-    return _one(found, verb)
+    return _one(calls, verb, new)
+
+
+def _a_call(tx: Reader, found: Row, verb: Verb, at: str) -> Row:
+    """A gate, review, escalation or form is decided by naming its step."""
+    if found.revision is not None:
+        return found
+    of = tx.run(found.run_id)
+    assert of is not None, found.run_id
+    standing.handler(tx, of, found, verb, at)
+    raise ToolgateError("wrong_state", f"{found.id} is not a call: {of.id} is {of.status}", standing.command(tx, of, found, at))
 
 
 def _named(tx: Reader, asked: Words, call: str, of: Run | None, shortest: int) -> Row:
@@ -92,36 +105,36 @@ def _settled(tx: Reader, call: str, of: Run | None) -> None:
     raise ToolgateError("claim_lost", f"{call} {state}", f"toolgate runs show {stored[0].run_id}")
 
 
-def _only_of(tx: Reader, of: Run, verb: Verb | None) -> Row:
+def _only_of(tx: Reader, of: Run, verb: Verb | None, at: str, new: Collection[str]) -> Row:
     rows = tx.find_by_run(of.id)
     calls = [row for row in rows if row.revision is not None]
     if of.status == "CANCELLED":
         calls = []  # a doubt that is left of a cancelled run is never an implicit choice
     if calls:
-        return _one(tuple(calls), verb)
-    state = verbs.state_of(of.status, rows[0].origin if rows else None)
-    if verb is not None and not rows:
-        verbs.handler(state, verb, of.id)
-    step = f" --step {rows[0].step}" if rows and rows[0].origin in ("STEP_APPROVAL", "ESCALATION") else ""
-    use = verbs.works(state).replace(" --step", "")
-    raise ToolgateError(
-        "wrong_state", f"{of.id} is {of.status} and has no call that waits: use {use}", f"toolgate {use.split(' | ')[0]} {of.id}{step}"
-    )
+        return _one(tuple(calls), verb, new)
+    waits = rows[0] if rows else None
+    if verb is not None:
+        standing.handler(tx, of, waits, verb, at)
+    use = verbs.works(standing.state(tx, of, waits, at))
+    raise ToolgateError("wrong_state", f"{of.id} is {of.status} and has no call that waits: use {use}", standing.command(tx, of, waits, at))
 
 
-def _one(found: tuple[Row, ...], verb: Verb | None) -> Row:
-    if len(found) == 1:
+def _one(found: tuple[Row, ...], verb: Verb | None, new: Collection[str]) -> Row:
+    if len(found) == 1 and found[0].id not in new:
         return found[0]
     command = verb or "pending show"
     shown = " | ".join(f"toolgate {command} {row.run_id} {digests.ref(row)}" for row in found[:10])
     more = f" (and {len(found) - 10} more)" if len(found) > 10 else ""
-    raise ToolgateError("ambiguous", f"{len(found)} calls wait for a decision, and nothing is chosen among several", f"{shown}{more}")
+    why = f"{len(found)} calls wait for a decision, and nothing is chosen among several"
+    if len(found) == 1:
+        why = f"{found[0].id} came up while this command began: it was not seen yet"
+    raise ToolgateError("ambiguous", why, f"{shown}{more}")
 
 
-def shown(tx: Reader, words: Sequence[str]) -> Row:
+def shown(tx: Reader, words: Sequence[str], at: str) -> Row:
     """What is to be looked at: the one call that is meant, or what a run waits for instead."""
     try:
-        return row(tx, words, None, LOOKING)
+        return row(tx, words, None, at, shortest=LOOKING)
     except ToolgateError as error:
         asked = read(words)
         waits = tx.find_by_run(run(tx, asked.run).id) if asked.run is not None and asked.call is None else ()
@@ -130,17 +143,15 @@ def shown(tx: Reader, words: Sequence[str]) -> Row:
         raise
 
 
-def step(tx: Reader, word: str, step: str | None, verb: Verb) -> Row:
+def step(tx: Reader, word: str, step: str | None, verb: Verb, at: str) -> Row:
     """The gate, review, escalation or form that a run waits for. A named step must be the one."""
     of = run(tx, word, DECIDING)
     rows = tx.find_by_run(of.id)
     waits = [row for row in rows if row.revision is None]
     if not waits or of.status == "CANCELLED":
-        state = verbs.state_of(of.status, rows[0].origin if rows else None)
-        verbs.handler(state, verb, of.id)  # raises, naming the verb that works
-        raise ToolgateError(
-            "wrong_state", f"{of.id} is {of.status}: no step of it waits", f"toolgate {verbs.works(state).split(' | ')[0]} {of.id}"
-        )
+        stands = rows[0] if rows else None
+        standing.handler(tx, of, stands, verb, at)  # mostly raises, naming the verb that works
+        raise ToolgateError("wrong_state", f"{of.id} is {of.status}: no step of it waits", standing.command(tx, of, stands, at))
     found = waits[0]
     if step is not None and step not in (found.step, found.step.rsplit("/", 1)[-1]):
         raise ToolgateError("wrong_state", f"{of.id} waits for the step {found.step}, not for {step}", f"use --step {found.step}")

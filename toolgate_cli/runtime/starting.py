@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Protocol, cast
 
-from ..core import canonical, cursor, verbs
-from ..core.definition import Definition
+from ..core import canonical, cursor
+from ..core.definition import Definition, StepTable
 from ..core.errors import ToolgateError
 from ..core.intents import Continued
 from ..core.records import Definition as Stored
-from ..core.records import RowQuery, Run, RunQuery, Value
+from ..core.records import EventQuery, RowQuery, Run, RunQuery, Value
 from ..core.types import Json, Verb
-from . import ownership, recovery
-from .advance import put
+from . import ownership, recovery, standing
+from .advance import build, put
 from .engine import Engine
-from .ports import Bundle, Writer
+from .ports import Bundle
 from .unit import Unit
 from .work import Work
 
@@ -43,20 +44,11 @@ def start(engine: Engine, bundle: Bundle, inputs: Mapping[str, Json]) -> str:
     return id
 
 
-def state(tx: Writer, run: Run) -> verbs.State:
-    """What a run as a whole stands for in the table of verbs: its first open row, else its status."""
-    rows = tx.find_by_run(run.id)
-    if not rows:
-        return verbs.state_of(run.status, None, False, False)
-    stored = tx.call(rows[0].id, rows[0].revision) if rows[0].revision is not None else None
-    return verbs.state_of(run.status, rows[0].origin, stored is not None and stored[0].arguments is None, False)
-
-
 def _allowed(unit: Unit, run_id: str, verb: Verb) -> Run:
     run = unit.tx.run(run_id)
     if run is None:
         raise ToolgateError("not_found", f"no run {run_id}", "toolgate runs list")
-    verbs.handler(state(unit.tx, run), verb)
+    standing.handler(unit.tx, run, standing.first(unit.tx, run), verb, unit.now)
     return run
 
 
@@ -64,8 +56,7 @@ def continue_run(engine: Engine, run_id: str) -> None:
     """Carries a paused run on, or takes over one whose owner died."""
     with engine.write() as unit:
         run = _allowed(unit, run_id, "continue")
-        recovery.sweep(unit, run)
-        work = _take_over(engine, unit, run)
+        work = _take_over(engine, unit, recovery.sweep(unit, run))
     engine.carry(run_id, work)
 
 
@@ -113,8 +104,7 @@ def reject_expired(engine: Engine, run_id: str | None) -> tuple[str, ...]:
             run = unit.tx.run(id)
             work = None
             if run is not None and run.status not in ("COMPLETED", "FAILED", "CANCELLED"):
-                recovery.sweep(unit, run)
-                work = engine.move_on(unit, run)
+                work = engine.move_on(unit, recovery.sweep(unit, run))
         engine.carry(id, work)
     return tuple(runs)
 
@@ -147,7 +137,7 @@ def retry_step(engine: Engine, run_id: str, step: str) -> None:
         assert stored is not None
         definition = Definition(stored.body)
         top = _top(definition, step)
-        _may_retry(definition.sequence("")[top], step)
+        _may_retry(engine, unit, run, definition.sequence("")[top])
         unit.tx.rewind(run.id, top)
         unit.record("STEP_RETRIED", run, {"status": run.status, **engine.person.facts()}, step=step)
         fresh = run._replace(cursor=cursor.dump(cursor.at(top)), error=None)
@@ -166,9 +156,27 @@ def _top(definition: Definition, step: str) -> int:
     raise ToolgateError("not_found", f"no step {step} in this workflow", f"its steps: {steps}")
 
 
-def _may_retry(table: Mapping[str, Json], step: str) -> None:
-    retry = table.get("retry")
-    if table["type"] in ("agent", "spar") and not (isinstance(retry, dict) and retry.get("allow") is True):
+class RetryPolicy(Protocol):
+    """The `retry` field of a step kind that is not repeated unless its workflow says so."""
+
+    allow: bool
+    max_retries: int
+
+
+def _may_retry(engine: Engine, unit: Unit, run: Run, table: StepTable) -> None:
+    """A kind with a field `retry` is repeated only as that says; every repetition is an event, and those are what is counted."""
+    _, fields = build(engine.ports, table)
+    if not hasattr(fields, "retry"):
+        return
+    step, policy = table["id"], cast("RetryPolicy | None", fields.retry)
+    if policy is None or not policy.allow:
         raise ToolgateError(
             "wrong_state", f"the step {step} does not allow a retry", "its workflow would have to say retry = { allow = true }"
+        )
+    used = sum(event.step_id == step for event in unit.tx.events(EventQuery(run.id, "STEP_RETRIED")))
+    if used >= policy.max_retries:
+        raise ToolgateError(
+            "wrong_state",
+            f"the step {step} has used up its {policy.max_retries} retries (retry.max_retries)",
+            f"toolgate start {run.workflow}",
         )

@@ -33,9 +33,8 @@ def is_busy(error: BaseException) -> bool:
 
 def busy(path: str, patience: float) -> ToolgateError:
     """The wait is over and the lock was not had."""
-    return ToolgateError(
-        "storage", f"the database is still locked by another process after {patience:g} s: {path}", "run the command again", retryable=True
-    )
+    said = f"the database is still locked by another process after {round(patience, 1):g} s: {path}"
+    return ToolgateError("storage", said, "run the command again", retryable=True)
 
 
 def not_ours(path: str) -> ToolgateError:

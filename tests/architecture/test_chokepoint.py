@@ -1,0 +1,78 @@
+"""Tools are started by the gate and by nothing else: only it makes a Claim, calls a provider, or leads to a new process (I1)."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import toolgate_cli
+
+PACKAGE = Path(toolgate_cli.__file__).parent
+STARTERS = {"subprocess", "pty", "multiprocessing", "asyncio", "concurrent", "_posixsubprocess"}
+STARTING = {"fork", "forkpty", "system", "popen", "posix_spawn", "posix_spawnp", "startfile"}
+
+
+def nodes() -> Iterator[tuple[str, ast.AST]]:
+    """Every node of the package, with its file."""
+    for path in sorted(PACKAGE.rglob("*.py")):
+        file = path.relative_to(PACKAGE).as_posix()
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            yield file, node
+
+
+def called(node: ast.AST) -> str | None:
+    """The last name of what a call calls: `f(...)` and `a.b.f(...)` are both `f`."""
+    if not isinstance(node, ast.Call):
+        return None
+    return node.func.id if isinstance(node.func, ast.Name) else node.func.attr if isinstance(node.func, ast.Attribute) else None
+
+
+def receiver(node: ast.AST) -> str | None:
+    """`a` of the call `a.f(...)`."""
+    return ast.unparse(node.func.value) if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) else None
+
+
+def test_a_claim_is_made_by_the_gate_alone() -> None:
+    assert {file for file, node in nodes() if called(node) == "Claim"} == {"runtime/gate.py"}
+
+
+def test_a_provider_is_invoked_by_the_gate_alone() -> None:
+    places = {(file, receiver(node)) for file, node in nodes() if called(node) == "invoke" and receiver(node) is not None}
+    # cli/invoke.py runs the Typer command that it has just built; the engine asks the gate
+    assert places == {
+        ("runtime/gate.py", "ports.provider(claim.tool)"),
+        ("runtime/engine.py", "gate"),
+        ("cli/invoke.py", "command"),
+    }
+
+
+def test_a_provider_is_looked_up_to_be_invoked_by_the_gate_alone() -> None:
+    assert {file for file, node in nodes() if called(node) == "provider" and receiver(node) in ("ports", "self.ports")} == {"runtime/gate.py"}
+
+
+def test_no_function_called_invoke_is_passed_on_under_another_name() -> None:
+    held = {file for file, node in nodes() if isinstance(node, ast.Attribute) and node.attr == "invoke" and isinstance(node.ctx, ast.Load)}
+    assert held == {"runtime/gate.py", "runtime/engine.py", "cli/invoke.py"}
+    imported = {file for file, node in nodes() if isinstance(node, ast.ImportFrom) and any(alias.name == "invoke" for alias in node.names)}
+    assert all(file.startswith("cli/") for file in imported)
+
+
+def test_processes_are_started_in_host_alone() -> None:
+    importing = set()
+    for file, node in nodes():
+        if isinstance(node, ast.Import) and any(alias.name.split(".")[0] in STARTERS for alias in node.names):
+            importing.add(file)
+        elif isinstance(node, ast.ImportFrom) and node.level == 0 and (node.module or "").split(".")[0] in STARTERS:
+            importing.add(file)
+    starting = {file for file, node in nodes() if receiver(node) == "os" and ((called(node) or "") in STARTING or (called(node) or "").startswith(("exec", "spawn")))}
+    assert {file for file in importing | starting if not file.startswith("host/")} == set()
+
+
+def test_running_a_command_is_known_to_its_provider_alone() -> None:
+    importing = {
+        file
+        for file, node in nodes()
+        if isinstance(node, ast.ImportFrom) and (node.module or "").endswith("host") and any(alias.name == "running" for alias in node.names)
+    }
+    assert importing == {"providers/command.py"}
