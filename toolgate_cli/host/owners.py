@@ -14,6 +14,7 @@ import os
 import struct
 from contextlib import suppress
 
+from .crash import point
 from .mint import RandomMint
 from .private import private_folder
 
@@ -166,7 +167,9 @@ class FileOwners:
     def _new(self, letter: str, name: str | None = None) -> tuple[str, int]:
         private_folder(self._folder)
         name = name or _mint.id(letter)
-        return name, os.open(self._path(name), os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+        descriptor = os.open(self._path(name), os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+        point("lock:made")
+        return name, descriptor
 
     def _open(self, name: str) -> int:
         return os.open(self._path(name), os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)

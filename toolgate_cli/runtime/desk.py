@@ -11,7 +11,7 @@ from ..core import chain
 from ..core.config import Identity, Tool
 from ..core.errors import ToolgateError
 from ..core.person import Person
-from ..core.records import Event, EventQuery, Row, RunQuery
+from ..core.records import Event, EventQuery, Row, RowQuery, RunQuery
 from ..core.types import Json, Status, Verb
 from ..core.world import World
 from . import deciding, gates, looking, recovery, selecting, standing, starting
@@ -64,6 +64,8 @@ class Desk:
         """Takes over what dead processes left, and rejects what expired where its rule says so."""
         id = self._run(run) if run is not None else None
         touched = dict.fromkeys(recovery.take_back(self._ports, id, given_up=owner_dead).runs)
+        for row in self._calls(id):
+            recovery.end_survivors(self._ports, row)
         engine = self._engine()
         touched |= dict.fromkeys(starting.take_over_dead(engine, id, owner_dead))
         touched |= dict.fromkeys(starting.reject_expired(engine, id))
@@ -107,6 +109,7 @@ class Desk:
 
     def _decide(self, target: Waiting, decision: deciding.Decision) -> Answer:
         self._guard(decision.verb, target.row)
+        recovery.end_survivors(self._ports, target.row)
         return self._answer(target.row.run_id, deciding.decide(self._engine(), target.row, decision))
 
     def _step(self, target: Waiting, word: gates.Word) -> Answer:
@@ -228,6 +231,10 @@ class Desk:
                 if run is not None:
                     unit.decided("DECISION_REFUSED", run, row, None, {"verb": verb, "kind": "self_approval", "inside": call})
         raise ToolgateError("self_approval", f"{verb} was called from inside a tool ({call})", "a person decides, outside of any call")
+
+    def _calls(self, run: str | None) -> tuple[Row, ...]:
+        with self._ports.store.read() as tx:
+            return tuple(row for row in tx.rows(RowQuery(run, limit=10_000)) if row.revision is not None)
 
     def _now(self, tx: Reader) -> str:
         return standing.now(tx, self._ports.clock)

@@ -122,6 +122,14 @@ def take_back(ports: Ports, run: str | None, *, given_up: str | None = None, kil
     return Taken(touched, tuple(attempt.row.id for attempt in found))
 
 
+def end_survivors(ports: Ports, row: Row) -> None:
+    """Kills what is left of a doubtful call that a look has recorded, for a look kills nothing. While its lock is held nobody has started
+    that call again, so nothing else can be hit."""
+    if row.left_behind is not None and ports.owners.left_behind(row.left_behind):
+        ports.processes.kill_call(row.id)
+        ports.owners.forget(row.left_behind)
+
+
 def expire(unit: Unit, run: Run, row: Row, call: Call) -> None:
     """Settles a row that was claimed because its time is over and its rule says `reject`."""
     unit.record("TOOL_INVOCATION_EXPIRED", run, {"expires_at": row.expires_at, "version": row.version}, call=call, digest=row.call_digest)

@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable
 from typing import TypeVar
 
+from ..host.crash import point
 from ._faults import CAUGHT, busy, fault, is_busy
 from ._place import read_only_media
 from ._schema import VERSION, migrate, version_of
@@ -83,7 +84,9 @@ def upgrade(connection: sqlite3.Connection, path: str, identity: str) -> None:
         version = version_of(connection, path)
         if version < VERSION:
             migrate(connection, version, identity)
+        point("commit:before")
         connection.execute("COMMIT")
+        point("commit:after")
     except BaseException:
         if connection.in_transaction:
             connection.execute("ROLLBACK")

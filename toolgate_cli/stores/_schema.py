@@ -125,9 +125,16 @@ def version_of(connection: sqlite3.Connection, path: str) -> int:
 
     Raises ToolgateError("storage") for another program's database and for one that a newer toolgate wrote.
     """
-    (version,) = connection.execute("PRAGMA user_version").fetchall()[0]
-    (application,) = connection.execute("PRAGMA application_id").fetchall()[0]
-    empty = application == 0 and version == 0 and not connection.execute("SELECT 1 FROM sqlite_schema LIMIT 1").fetchall()
+    alone = not connection.in_transaction
+    if alone:
+        connection.execute("BEGIN")  # one snapshot: another process may be making the tables at this moment
+    try:
+        (version,) = connection.execute("PRAGMA user_version").fetchall()[0]
+        (application,) = connection.execute("PRAGMA application_id").fetchall()[0]
+        empty = application == 0 and version == 0 and not connection.execute("SELECT 1 FROM sqlite_schema LIMIT 1").fetchall()
+    finally:
+        if alone and connection.in_transaction:
+            connection.execute("ROLLBACK")
     if application != APPLICATION_ID and not empty:
         raise not_ours(path)
     if not 0 <= version <= VERSION:

@@ -8,8 +8,8 @@ from typing import Final
 
 from ...core.records import Event
 from ...core.types import Json
-from ..safe import Safe, show_json
-from .shapes import EMPTY, Column, Sheet, cell, moment
+from ..safe import Safe, line, show_json
+from .shapes import EMPTY, Column, Sheet, cell
 
 SCHEMA: Final = "toolgate.events/1"
 
@@ -40,18 +40,29 @@ def _payload(event: Event) -> Json:
 
 _COLUMNS: Final = (
     Column("seq", True),
-    Column("at", True),
-    Column("type", least=16),  # `TOOL_INVOCATION_`, the rest under it
+    Column("at (utc)", True),
+    Column("event", least=24),  # its type, and under it what it says
     Column("call_id", True),
-    Column("actor", least=6),
-    Column("payload"),
+    Column("actor"),
 )
 _WIDE: Final = ("seq", "at", "run_id", "call_id", "type", "step", "capability", "attempt", "actor", "payload")
 
 
 def sheet(events: Iterable[Event]) -> Sheet:
     """For a terminal."""
-    return Sheet(_COLUMNS, ((cell(e.seq), moment(e.at), cell(e.type), cell(e.call_id), cell(e.actor), _shown(e)) for e in events))
+    return Sheet(_COLUMNS, ((cell(e.seq), _short(e.at), _told(e), cell(e.call_id), cell(e.actor)) for e in events))
+
+
+def _short(at: str) -> Safe:
+    """Month, day and time; the year is in every other form."""
+    return line(at[5:10] + " " + at[11:19] if len(at) == 24 and at.endswith("Z") else at)
+
+
+def _told(event: Event) -> Safe:
+    """The type, and on lines of its own where it happened and what it says."""
+    said = _payload(event)
+    parts = [cell(event.type), *([cell(event.step_id)] if event.step_id else ()), *([show_json(said)] if said else ())]
+    return Safe("\n".join(parts))
 
 
 def wide_sheet(events: Iterable[Event]) -> Sheet:

@@ -1,0 +1,58 @@
+"""Two people decide at the same moment: the row goes to exactly one of them, and the other is told so (I2)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from proofs import facts, homes, workers
+
+Tell = Callable[[str, float], None]
+DECISIONS = ("TOOL_INVOCATION_APPROVED", "TOOL_INVOCATION_REJECTED", "TOOL_INVOCATION_CANCELLED")
+WON = {"approve": DECISIONS[0], "reject": DECISIONS[1], "cancel": DECISIONS[2]}
+
+
+@pytest.mark.parametrize("rival", ["approve", "reject", "cancel"])
+def test_of_an_approval_and_its_rival_one_takes_the_row(rival: str, long: bool, tally: Tell) -> None:
+    with homes.folder() as folder:
+        before = homes.make(folder / "before", policy="require_approval")
+        assert workers.run(before, "start", "pay").code == 0
+        for number in range(2000 if long else 50):
+            home = homes.copy(before, folder / str(number))
+            tally(f"{_race(home, rival)} won", 1)
+
+
+def _race(home: Path, rival: str) -> str:
+    """Which of the two verbs took the row."""
+    [run], [call] = facts.read(home).runs, facts.read(home).rows
+    first, second = workers.together(home, ("approve", call), (rival, run if rival == "cancel" else call))
+    left = facts.read(home)
+    taken = [event.type for event in left.events if event.call == call and event.type in DECISIONS]
+    assert len(taken) == 1, f"{taken}: {first} {second}"
+    facts.nothing_doubled(home, left)
+    facts.nothing_lost(left)
+    started = left.count("TOOL_INVOCATION_STARTED", call=call)
+    assert started == (taken == [WON["approve"]]) and homes.effects(home)[call] <= started
+    if rival == "cancel":
+        _cancelled(home, call, left, taken[0])
+        return "approve" if taken[0] == WON["approve"] else "cancel"
+    assert sorted((first.code, second.code)) == [0, 5], (first, second)
+    lost = first if first.code == 5 else second
+    assert lost.error["kind"] == "claim_lost", lost
+    won = "approve" if first.code == 0 else rival
+    assert taken == [WON[won]]
+    return won
+
+
+def _cancelled(home: Path, call: str, left: facts.Facts, taken: str) -> None:
+    """A cancel always takes effect; a call that was faster has run to its end, or is in doubt and listed."""
+    [run] = left.runs.values()
+    assert run.status == "CANCELLED" and not left.attempts
+    others = {other for other, row in left.rows.items() if row.origin != "OUTCOME_UNKNOWN"}
+    assert not others, f"open rows of a cancelled run: {others}"
+    if taken == WON["approve"]:
+        settled = left.outcomes.get(call) == "succeeded"
+        assert settled or left.count("TOOL_INVOCATION_LATE_RESULT", call=call) == 1 or left.rows[call].origin == "OUTCOME_UNKNOWN"
+        assert not settled or homes.effects(home)[call] == 1
