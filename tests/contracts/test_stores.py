@@ -64,7 +64,7 @@ def test_an_empty_store_answers_every_question(store: Any) -> None:
         assert reader.call("c") is None and reader.calls("c", 5) == ()
         assert reader.value(RUN, "k") is None and reader.keys(RUN) == ()
         assert reader.steps(RUN) == () and reader.step(RUN, "s") is None
-        assert reader.turns(RUN, "s") == () and reader.turn_count(RUN, "s") == 0
+        assert reader.turns(RUN, "s") == () and reader.next_turn(RUN, "s") == 0
         assert reader.votes(row_of(1)) == () and reader.definition("d") is None and not reader.accepted(Accepted("d", "c"))
         assert list(reader.events(EventQuery())) == [] and reader.event(1) is None and reader.head() is None
 
@@ -99,6 +99,30 @@ def test_a_row_is_found_only_in_its_own_run(two_runs: Any) -> None:
         assert reader.find(None, id_of(1)) == row_of(1, OTHER)
         assert ids(reader.find_by_run(RUN)) == [id_of(0), id_of(2), id_of(4)]
         assert reader.find_by_run("rnone") == ()
+
+
+def test_nothing_of_a_cancelled_run_is_an_implicit_choice(store: Any) -> None:
+    begun(store)
+    begun(store, OTHER)
+    with store.write() as writer:
+        for number, run in ((1, RUN), (2, OTHER)):
+            writer.add([call_of(number, run)])
+            writer.save(row_of(number, run))
+        assert writer.put_run(writer.run(OTHER)._replace(status="CANCELLED", version=2), 1)
+    with store.read() as reader:
+        assert ids(reader.rows(RowQuery(calls_only=True))) == [id_of(1)]
+        assert ids(reader.rows(RowQuery())) == [id_of(1), id_of(2)]
+
+
+def test_rows_whose_time_was_over_are_found_by_it(store: Any) -> None:
+    begun(store)
+    with store.write() as writer:
+        for number, when in ((1, moment(1)), (2, moment(2)), (3, None)):
+            writer.add([call_of(number)])
+            writer.save(row_of(number, expires_at=when))
+    with store.read() as reader:
+        assert [ids(reader.rows(RowQuery(expired_by=moment(at)))) for at in (0, 1, 2)] == [[], [id_of(1)], [id_of(1), id_of(2)]]
+        assert ids(reader.rows(RowQuery(run_id=OTHER, expired_by=moment(9)))) == []
 
 
 def test_rows_of_all_runs_have_one_total_order(store: Any) -> None:
@@ -357,7 +381,7 @@ def test_turns_come_by_number_from_where_they_are_asked_for(store: Any) -> None:
         writer.add([Turn(RUN, "t", 0, "[]")])
         assert [turn.number for turn in writer.turns(RUN, "s")] == [0, 1, 2, 10]
         assert [turn.number for turn in writer.turns(RUN, "s", 2)] == [2, 10]
-        assert writer.turn_count(RUN, "s") == 4 and writer.turn_count(RUN, "x") == 0
+        assert writer.next_turn(RUN, "s") == 11 and writer.next_turn(RUN, "x") == 0
 
 
 def test_votes_count_for_exactly_one_version_of_a_row(store: Any) -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from doubt.given import alive, at_work, change_the_tool, child, doubtful, killed, parked, refused, rows, until
 from proofs import facts, homes, workers
-from proofs.workers import Crash
+from toolgate_cli.host import crash
 
 
 # ---- who is dead ----
@@ -71,7 +71,7 @@ def test_a_forked_child_of_the_owner_does_not_keep_it_alive(home: Path) -> None:
 @pytest.mark.parametrize("verb", ["continue", "recover"])
 def test_the_run_of_a_dead_driver_is_taken_over(home: Path, verb: str) -> None:
     homes.make(home)
-    assert workers.run(home, "start", "pay", crash_at=Crash(2)).code == 137
+    assert workers.run(home, "start", "pay", point=workers.dying("commit:after")).code == crash.EXIT
     [run] = facts.read(home).runs
     assert facts.read(home).runs[run].status == "RUNNING" and not homes.tries(home)
     assert workers.run(home, verb, run).code == 0

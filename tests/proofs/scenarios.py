@@ -6,8 +6,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
+from toolgate_cli.host import crash
+
 from . import facts, homes
-from .workers import Crash, Done, run, spawn
+from .workers import Done, dying, run
 
 Effect = str
 
@@ -67,21 +69,12 @@ def at_the_gate(home: Path) -> None:
 
 def killed(home: Path) -> None:
     """The process that ran the first call is dead; nobody has noticed."""
-    worker = spawn(home, "start", "pay", crash_at=Crash(_spawn(home), None, home / "effects.log"))
-    assert worker.wait().code == 137
-
-
-def _spawn(home: Path) -> int:
-    """The number of the first point after a start."""
-    log = home.parent / f"{home.name}.points"
-    run(homes.copy(home, home.parent / f"{home.name}.trial"), "start", "pay", crash_at=Crash(0, log))
-    return 1 + [line.split()[1] for line in log.read_text().splitlines()].index("spawn:after")
+    assert run(home, "start", "pay", point=dying("spawn:after", home / "effects.log")).code == crash.EXIT
 
 
 def driverless(home: Path) -> None:
     """The process died right after its run began."""
-    worker = spawn(home, "start", "pay", crash_at=Crash(2))
-    assert worker.wait().code == 137
+    assert run(home, "start", "pay", point=dying("commit:after")).code == crash.EXIT
 
 
 def _only(home: Path) -> str:

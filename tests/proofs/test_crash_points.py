@@ -14,10 +14,10 @@ import pytest
 from proofs import driving, facts, homes, scenarios, workers
 from proofs.scenarios import SCENARIOS, Ready, Scenario
 from proofs.workers import Crash
+from toolgate_cli.host import crash
 
 EFFECTS = ("unsafe", "idempotent", "read_only")
 REPEATED = ("start, failing once", "start, in doubt once")  # where the effect class makes a difference
-CRASHED = 137
 Tell = Callable[[str, int], None]
 
 
@@ -49,7 +49,7 @@ def _points(before: Ready, folder: Path) -> list[str]:
 def _crash(before: Ready, scenario: Scenario, home: Path, at: int, late: bool, tally: Tell) -> None:
     homes.copy(before.home, home)
     done = workers.run(home, *before.words, crash_at=Crash(at, late=home / "effects.log" if late else None))
-    assert done.code == CRASHED, f"the point {at} was not reached: {done}"
+    assert done.code == crash.EXIT, f"the point {at} was not reached: {done}"
     tally("crashes", 1)
     left = facts.read(home)
     facts.nothing_doubled(home, left)

@@ -144,8 +144,8 @@ def spawn(
     os._exit(code)
 
 
-def run(home: Path, *words: str, crash_at: Crash | None = None, **env: str) -> Done:
-    return spawn(home, *words, crash_at=crash_at, **env).wait()
+def run(home: Path, *words: str, crash_at: Crash | None = None, point: Point | None = None, **env: str) -> Done:
+    return spawn(home, *words, crash_at=crash_at, point=point, **env).wait()
 
 
 def real(home: Path, *words: str, **env: str) -> subprocess.Popen[str]:
@@ -194,13 +194,29 @@ def _late(armed: Point, at: int, log: Path) -> Point:
     def point(name: str) -> None:
         nonlocal passed
         passed += 1
-        if passed == at and name == "spawn:after":
-            was, until = size(log), time.monotonic() + 5
-            while size(log) == was and time.monotonic() < until:
-                time.sleep(0.001)
+        if passed == at:
+            grown(log, size(log))
         armed(name)
 
     return point
+
+
+def dying(name: str, log: Path | None = None) -> Point:
+    """Ends the process at the first point of that name; `log`: once that file has grown."""
+
+    def point(passed: str) -> None:
+        if passed == name:
+            if log is not None:
+                grown(log, size(log))
+            os._exit(crash.EXIT)
+
+    return point
+
+
+def grown(log: Path, was: int) -> None:
+    until = time.monotonic() + 5
+    while size(log) == was and time.monotonic() < until:
+        time.sleep(0.001)
 
 
 def size(file: Path) -> int:

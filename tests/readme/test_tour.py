@@ -5,18 +5,18 @@ from __future__ import annotations
 from pathlib import Path
 
 from . import blocks
-from .conftest import ROOT, Shell, copied
+from .conftest import ROOT, AtTerminal, copied
 
 
-def test_every_command_of_the_tour_prints_what_is_promised(tmp_path: Path, shell: Shell) -> None:
+def test_every_command_of_the_tour_prints_what_is_promised(tmp_path: Path, at_terminal: AtTerminal) -> None:
     copied(tmp_path / "workflows.example")
     here, known = tmp_path, dict[str, str]()
     commands = blocks.commands()
     assert len(commands) > 25
     for command in commands:
         typed = blocks.with_real_ids(command.text, known)
-        done = shell(typed, cwd=here, TOOLGATE_OUTPUT="table")  # as on a terminal
-        assert blocks.fits(command.output, done.stdout.splitlines(), known), f"README.md:{command.line}: {typed}\n{done.stdout}"
+        _, shown = at_terminal(typed, here)
+        assert blocks.fits(command.output, shown.splitlines(), known), f"README.md:{command.line}: {typed}\n{shown}"
         if "cd home" in typed:
             here = tmp_path / "home"
 

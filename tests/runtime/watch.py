@@ -16,11 +16,11 @@ Dump = dict[str, list[str]]
 
 
 class Watch:
-    """Shared by all processes of a home. `fault`: called with the name of every method that a transaction is asked for."""
+    """Shared by all processes of a home. `fault`: called with the name and the values of everything that a transaction is asked for."""
 
     def __init__(self) -> None:
         self._inside: set[int] = set()
-        self.fault: Callable[[str], None] | None = None
+        self.fault: Callable[[str, tuple[Any, ...]], None] | None = None
         self.commits = 0
         self.committed: Callable[[], None] | None = None
 
@@ -74,7 +74,7 @@ class Watched:
 
 
 class _Faulty:
-    def __init__(self, tx: Any, fault: Callable[[str], None]) -> None:
+    def __init__(self, tx: Any, fault: Callable[[str, tuple[Any, ...]], None]) -> None:
         self._tx = tx
         self._fault = fault
 
@@ -82,7 +82,7 @@ class _Faulty:
         method = getattr(self._tx, name)
 
         def asked(*values: Any, **named: Any) -> Any:
-            self._fault(name)
+            self._fault(name, values)
             return method(*values, **named)
 
         return asked

@@ -607,12 +607,13 @@ def everything(store: SqliteStore) -> None:
     with store.read() as reader:
         reader.find(None, "c"), reader.find(RUN, "c"), reader.find_by_run(RUN), reader.attempts(None), reader.attempts(RUN)
         reader.run(RUN), reader.call("c"), reader.call("c", 1), reader.calls("c", 9), reader.value(RUN, "k"), reader.keys(RUN)
-        reader.steps(RUN), reader.step(RUN, "s"), reader.turns(RUN, "s"), reader.turn_count(RUN, "s"), reader.votes(row_of(1))
+        reader.steps(RUN), reader.step(RUN, "s"), reader.turns(RUN, "s"), reader.next_turn(RUN, "s"), reader.votes(row_of(1))
         reader.definition("d"), reader.accepted(Accepted("a", "b")), reader.event(1), reader.head(), reader.identity()
         for run in (None, RUN):
             for prefix in (None, "c0"):
+                reader.rows(RowQuery(run, prefix=prefix, expired_by="2026"))
                 for flag in (False, True):
-                    reader.rows(RowQuery(run, flag, prefix, flag)), reader.rows(RowQuery(run, flag, prefix, not flag))
+                    reader.rows(RowQuery(run, flag, prefix, newest_first=flag)), reader.rows(RowQuery(run, flag, prefix, newest_first=not flag))
             for kind in (None, "RUN_STARTED"):
                 for call in (None, id_of(0)):
                     for newest in (False, True):
@@ -643,7 +644,7 @@ def test_no_statement_walks_through_a_table_that_grows(path: Path, store: Sqlite
         for _, _, _, step in connection.execute(f"EXPLAIN QUERY PLAN {statement}").fetchall():
             assert not step.startswith("SCAN") or step == "SCAN identity", (statement, step)
             if "TEMP B-TREE" in step:  # only what is small whatever the store's size may be sorted
-                assert " id >= " in statement or "FROM steps" in statement or "FROM votes" in statement, (statement, step)
+                assert " id >= " in statement or "expires_at <= " in statement or "FROM steps" in statement or "FROM votes" in statement, (statement, step)
     connection.close()
 
 

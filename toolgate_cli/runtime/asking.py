@@ -19,7 +19,7 @@ from .work import Ask
 def request(tx: Reader, run: Run, path: str, intent: AskModel, world: World) -> Ask:
     """Everything that the model is shown, read in the transaction that reached it."""
     agent = world.config.agents[intent.agent]
-    ordinal = tx.turn_count(run.id, path)
+    ordinal = tx.next_turn(run.id, path)
     history = tuple(_exchange(tx, turn, intent.heard) for turn in tx.turns(run.id, path, intent.first))
     context = {key: _value(tx, run.id, key) for key in _readable(tx, run.id, intent.reads)}
     request = TurnRequest(

@@ -63,7 +63,7 @@ class Desk:
     def recover(self, run: str | None, owner_dead: str | None) -> tuple[Answer, ...]:
         """Takes over what dead processes left, and rejects what expired where its rule says so."""
         id = self._run(run) if run is not None else None
-        touched = dict.fromkeys(recovery.take_back(self._ports, id, given_up=owner_dead).runs)
+        touched = dict.fromkeys(recovery.take_back(self._ports, id, given_up=owner_dead))
         for row in self._calls(id):
             recovery.end_survivors(self._ports, row)
         engine = self._engine()
@@ -74,9 +74,9 @@ class Desk:
     # ---- decisions ----
     def select(self, words: Sequence[str], verb: Verb) -> Waiting:
         """The one open call that [RUN] [CALL] means."""
-        new = recovery.take_back(self._ports, None).rows
+        self._take_back()
         with self._ports.store.read() as tx:
-            return self._waiting(tx, selecting.row(tx, words, verb, self._now(tx), new))
+            return self._waiting(tx, selecting.row(tx, words, verb, self._now(tx)))
 
     def select_step(self, run: str, step: str | None, verb: Verb) -> Waiting:
         self._take_back()

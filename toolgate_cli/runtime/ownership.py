@@ -11,7 +11,8 @@ def mine(ports: Ports) -> str:
     return f"{ports.owners.mine()}:{host}:{boot}"
 
 
-def alive(ports: Ports, owner: str) -> bool:
-    """False only if the owner is known to be dead; of an owner on another host nothing is known."""
+def alive(ports: Ports, owner: str, given_up: str | None = None) -> bool:
+    """False only if the owner is known to be dead; of an owner on another host nothing is known but that a person has given it up."""
     name, host, boot = owner.split(":", 2)
-    return ports.owners.alive(name, host, boot) is not False
+    found = ports.owners.alive(name, host, boot)
+    return name != given_up if found is None else found

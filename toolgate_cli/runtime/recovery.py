@@ -5,7 +5,7 @@ Everything is found by locks that die with their process; a pid is never trusted
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from ..core import canonical, durations, effects
 from ..core.person import SYSTEM
@@ -20,13 +20,13 @@ from .unit import Unit, write
 
 def dead(ports: Ports, attempts: tuple[Attempt, ...], given_up: str | None = None) -> tuple[Attempt, ...]:
     """The attempts whose owner is gone. `given_up`: an owner of another host that a person declares dead."""
-    return tuple(attempt for attempt in attempts if attempt.owner == given_up or _gone(ports, attempt))
+    return tuple(attempt for attempt in attempts if _gone(ports, attempt, given_up))
 
 
-def _gone(ports: Ports, attempt: Attempt) -> bool:
+def _gone(ports: Ports, attempt: Attempt, given_up: str | None) -> bool:
     alive = ports.owners.alive(attempt.owner, attempt.host, attempt.boot)
-    if alive is None:  # another host: nothing but time tells
-        return ports.clock.now() > durations.later(attempt.deadline, 60)
+    if alive is None:  # another host: nothing but time and a person's word tell
+        return attempt.owner == given_up or ports.clock.now() > durations.later(attempt.deadline, 60)
     return not alive
 
 
@@ -97,19 +97,12 @@ def sweep(unit: Unit, run: Run, but: str | None = None) -> Run:
     return waiting(unit, run)._replace(version=run.version + 1)
 
 
-class Taken(NamedTuple):
-    """What recovery took back: the runs that were touched, and the ids of the rows that came up."""
-
-    runs: tuple[str, ...] = ()
-    rows: tuple[str, ...] = ()
-
-
-def take_back(ports: Ports, run: str | None, *, given_up: str | None = None, kill: bool = True) -> Taken:
-    """Finds attempts of dead owners, kills what is left of their trees, and records them."""
+def take_back(ports: Ports, run: str | None, *, given_up: str | None = None, kill: bool = True) -> tuple[str, ...]:
+    """Finds attempts of dead owners, kills what is left of their trees, and records them; the runs that were touched."""
     with ports.store.read() as tx:
         found = dead(ports, tx.attempts(run), given_up)
     if not found:
-        return Taken()
+        return ()
     if kill:
         for attempt in found:
             ports.processes.kill_call(attempt.row.id)
@@ -119,7 +112,7 @@ def take_back(ports: Ports, run: str | None, *, given_up: str | None = None, kil
         ports.owners.forget(attempt.owner)
         if attempt.row.left_behind is not None:
             ports.owners.forget(attempt.row.left_behind)
-    return Taken(touched, tuple(attempt.row.id for attempt in found))
+    return touched
 
 
 def end_survivors(ports: Ports, row: Row) -> None:

@@ -5,7 +5,7 @@ The row that is found here carries its version all the way to the claim, so what
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from ..core import digests, verbs
@@ -53,20 +53,19 @@ def run(tx: Reader, word: str, shortest: int = LOOKING) -> Run:
     return found[0]
 
 
-def row(tx: Reader, words: Sequence[str], verb: Verb | None, at: str, new: Collection[str] = (), shortest: int = DECIDING) -> Row:
-    """The one open call that is meant. `verb`: what it is wanted for (None: only to be shown); `new`: ids of the rows that came up after
-    the command began, which are never an implicit choice."""
+def row(tx: Reader, words: Sequence[str], verb: Verb | None, at: str, shortest: int = DECIDING) -> Row:
+    """The one open call that is meant. `verb`: what it is wanted for (None: only to be shown)."""
     asked = read(words)
     of = run(tx, asked.run, shortest) if asked.run is not None else None
     if asked.call is not None:
         found = _named(tx, asked, asked.call, of, shortest)
         return found if verb is None else _a_call(tx, found, verb, at)
     if of is not None:
-        return _only_of(tx, of, verb, at, new)
+        return _only_of(tx, of, verb, at)
     calls = tx.rows(RowQuery(calls_only=True, limit=20))
     if not calls:
         raise ToolgateError("not_found", "no call waits for a decision", "toolgate runs list")
-    return _one(calls, verb, new)
+    return _one(calls, verb)
 
 
 def _a_call(tx: Reader, found: Row, verb: Verb, at: str) -> Row:
@@ -105,13 +104,13 @@ def _settled(tx: Reader, call: str, of: Run | None) -> None:
     raise ToolgateError("claim_lost", f"{call} {state}", f"toolgate runs show {stored[0].run_id}")
 
 
-def _only_of(tx: Reader, of: Run, verb: Verb | None, at: str, new: Collection[str]) -> Row:
+def _only_of(tx: Reader, of: Run, verb: Verb | None, at: str) -> Row:
     rows = tx.find_by_run(of.id)
     calls = [row for row in rows if row.revision is not None]
     if of.status == "CANCELLED":
         calls = []  # a doubt that is left of a cancelled run is never an implicit choice
     if calls:
-        return _one(tuple(calls), verb, new)
+        return _one(tuple(calls), verb)
     waits = rows[0] if rows else None
     if verb is not None:
         standing.handler(tx, of, waits, verb, at)
@@ -119,16 +118,13 @@ def _only_of(tx: Reader, of: Run, verb: Verb | None, at: str, new: Collection[st
     raise ToolgateError("wrong_state", f"{of.id} is {of.status} and has no call that waits: use {use}", standing.command(tx, of, waits, at))
 
 
-def _one(found: tuple[Row, ...], verb: Verb | None, new: Collection[str]) -> Row:
-    if len(found) == 1 and found[0].id not in new:
+def _one(found: tuple[Row, ...], verb: Verb | None) -> Row:
+    if len(found) == 1:
         return found[0]
     command = verb or "pending show"
     shown = " | ".join(f"toolgate {command} {row.run_id} {digests.ref(row)}" for row in found[:10])
     more = f" (and {len(found) - 10} more)" if len(found) > 10 else ""
-    why = f"{len(found)} calls wait for a decision, and nothing is chosen among several"
-    if len(found) == 1:
-        why = f"{found[0].id} came up while this command began: it was not seen yet"
-    raise ToolgateError("ambiguous", why, f"{shown}{more}")
+    raise ToolgateError("ambiguous", f"{len(found)} calls wait for a decision, and nothing is chosen among several", f"{shown}{more}")
 
 
 def shown(tx: Reader, words: Sequence[str], at: str) -> Row:

@@ -75,7 +75,7 @@ def _take_over(engine: Engine, unit: Unit, run: Run) -> Work | None:
 
 
 def take_over_dead(engine: Engine, run_id: str | None, given_up: str | None) -> tuple[str, ...]:
-    """Drives every run (or one) that a dead owner left RUNNING; `given_up`: an owner that a person declares dead."""
+    """Drives every run (or one) that a dead owner left RUNNING; `given_up`: an owner of another host that a person declares dead."""
     with engine.ports.store.read() as tx:
         running = tx.runs(RunQuery("RUNNING", limit=10_000))
         left = [run.id for run in running if run_id in (None, run.id) and not tx.attempts(run.id) and _left(engine, run, given_up)]
@@ -91,7 +91,7 @@ def take_over_dead(engine: Engine, run_id: str | None, given_up: str | None) -> 
 
 
 def _left(engine: Engine, run: Run, given_up: str | None) -> bool:
-    return run.owner is None or run.owner.split(":")[0] == given_up or not ownership.alive(engine.ports, run.owner)
+    return run.owner is None or not ownership.alive(engine.ports, run.owner, given_up)
 
 
 def reject_expired(engine: Engine, run_id: str | None) -> tuple[str, ...]:

@@ -56,4 +56,4 @@ class StepView:
         return agent
 
     def turns(self) -> int:
-        return self._tx.turn_count(self._run, self._path)
+        return self._tx.next_turn(self._run, self._path)

@@ -84,9 +84,9 @@ def upgrade(connection: sqlite3.Connection, path: str, identity: str) -> None:
         version = version_of(connection, path)
         if version < VERSION:
             migrate(connection, version, identity)
-        point("commit:before")
+        point("schema:before")
         connection.execute("COMMIT")
-        point("commit:after")
+        point("schema:after")
     except BaseException:
         if connection.in_transaction:
             connection.execute("ROLLBACK")

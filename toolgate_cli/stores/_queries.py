@@ -26,24 +26,28 @@ def _select(what: str, table: str, where: list[str], order: str, values: list[An
 
 
 def rows(query: RowQuery) -> tuple[str, list[Any]]:
-    """Pending rows by (created_at, id). `created_at >= ''` is always true: it makes the index's order the way in."""
-    where: list[str] = ["created_at >= ''"]
+    """Pending rows by (created_at, id). `created_at >= ''` is always true: it makes the index's order the way in; a prefix and a time
+    have an index of their own."""
+    where: list[str] = [] if query.prefix or query.expired_by else ["created_at >= ''"]
     values: list[Any] = []
     if query.run_id is not None:
         where.append("run_id = ?")
         values.append(query.run_id)
     if query.calls_only:
-        where.append("revision IS NOT NULL")
+        where.append("revision IS NOT NULL AND (SELECT status FROM runs WHERE runs.id = pending.run_id) <> 'CANCELLED'")
     if query.prefix:
         where.append("id >= ? AND id < ?")
         values.extend(between(query.prefix))
+    if query.expired_by is not None:
+        where.append("expires_at <= ?")
+        values.append(query.expired_by)
     order = "created_at DESC, id DESC" if query.newest_first else "created_at, id"
     return _select(_ROW, "pending", where, order, values, query.limit)
 
 
 def runs(query: RunQuery) -> tuple[str, list[Any]]:
     """Runs, newest first."""
-    where: list[str] = ["created_at >= ''"]
+    where: list[str] = [] if query.prefix else ["created_at >= ''"]
     values: list[Any] = []
     if query.status is not None:
         where.append("status = ?")

@@ -53,7 +53,7 @@ _KEYS = (
 _STEPS = f"SELECT {columns(Step)} FROM steps WHERE run_id = ? ORDER BY top, at, path"
 _STEP = f"SELECT {columns(Step)} FROM steps WHERE run_id = ? AND path = ?"
 _TURNS = f"SELECT {columns(Turn)} FROM turns WHERE run_id = ? AND path = ? AND number >= ? ORDER BY number"
-_TURN_COUNT = "SELECT count(*) FROM turns WHERE run_id = ? AND path = ?"
+_NEXT_TURN = "SELECT coalesce(max(number) + 1, 0) FROM turns WHERE run_id = ? AND path = ?"
 _VOTES = f"SELECT {columns(Vote)} FROM votes WHERE row_id = ? AND ref = ? ORDER BY at, actor"
 _DEFINITION = f"SELECT {columns(Definition)} FROM definitions WHERE digest = ?"
 _ACCEPTED = "SELECT 1 FROM checked WHERE digest = ? AND checker = ?"
@@ -141,8 +141,8 @@ class SqliteReader:
     def turns(self, run: str, path: str, since: int = 0) -> tuple[Turn, ...]:
         return tuple(map(Turn._make, self._all(_TURNS, (run, path, since))))
 
-    def turn_count(self, run: str, path: str) -> int:
-        return int(self._one(_TURN_COUNT, (run, path))[0])
+    def next_turn(self, run: str, path: str) -> int:
+        return int(self._one(_NEXT_TURN, (run, path))[0])
 
     # ---- memories and the log ----
     def definition(self, digest: str) -> Definition | None:

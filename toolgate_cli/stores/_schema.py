@@ -90,6 +90,7 @@ _FIRST: tuple[str, ...] = (
     "CREATE INDEX pending_by_run ON pending (run_id, created_at, id)",
     "CREATE INDEX pending_by_time ON pending (created_at, id)",
     "CREATE INDEX pending_calls ON pending (created_at, id) WHERE revision IS NOT NULL",  # the implicit choice
+    "CREATE INDEX pending_by_expiry ON pending (expires_at) WHERE expires_at IS NOT NULL",
     # a claimed row as JSON, with who started it: it goes back as it came
     """CREATE TABLE attempts (
   id TEXT PRIMARY KEY, row TEXT NOT NULL, version INTEGER NOT NULL, run_id TEXT NOT NULL REFERENCES runs, number INTEGER NOT NULL,

@@ -84,7 +84,8 @@ class MemoryReader:
             row
             for row in self._tables.pending.values()
             if query.run_id in (None, row.run_id)
-            and not (query.calls_only and row.revision is None)
+            and not (query.calls_only and (row.revision is None or self._tables.runs[row.run_id].status == "CANCELLED"))
+            and not (query.expired_by is not None and (row.expires_at is None or row.expires_at > query.expired_by))
             and row.id.startswith(query.prefix or "")
         ]
         return tuple(sorted(found, key=_age, reverse=query.newest_first)[: query.limit])
@@ -148,8 +149,9 @@ class MemoryReader:
         found = (turn for turn in self._tables.turns.values() if turn.run_id == run and turn.path == path and turn.number >= since)
         return tuple(sorted(found, key=lambda turn: turn.number))
 
-    def turn_count(self, run: str, path: str) -> int:
-        return sum(turn.run_id == run and turn.path == path for turn in self._tables.turns.values())
+    def next_turn(self, run: str, path: str) -> int:
+        numbers = (turn.number for turn in self._tables.turns.values() if turn.run_id == run and turn.path == path)
+        return max(numbers, default=-1) + 1
 
     # ---- memories and the log ----
     def definition(self, digest: str) -> Definition | None:
