@@ -8,7 +8,6 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-
 from doubt.given import alive, at_work, child, doubtful, parked, refused, rows, until
 from proofs import facts, homes, workers
 

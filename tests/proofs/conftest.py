@@ -25,7 +25,8 @@ def tally(request: pytest.FixtureRequest) -> Callable[[str, float], None]:
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     told: dict[str, dict[str, float]] = {}
-    for report in [report for reports in terminalreporter.stats.values() for report in reports if getattr(report, "when", "") == "teardown"]:
+    reports = [report for group in terminalreporter.stats.values() for report in group if getattr(report, "when", "") == "teardown"]
+    for report in reports:
         for name, counted in report.user_properties:
             if name.startswith("tally:"):
                 _merge(told.setdefault(name.removeprefix("tally:"), {}), counted)

@@ -51,8 +51,9 @@ def _first(home: Path, id: str, prefer: str) -> list[str] | None:
 def _named(word: str, row: dict[str, Any]) -> str:
     """The command of a hint, said of a row."""
     if row["kind"] == "tool":
-        doubtful = " --outcome-file FILE" if row["origin"] == "OUTCOME_UNKNOWN" else ""
-        return f"toolgate {'continue-tool' if doubtful else word} {row['ref']}{doubtful}"
+        if row["origin"] == "OUTCOME_UNKNOWN" or (row["origin"] == "EXECUTION_FAILED" and row["doubt"] == "unsafe"):
+            return f"toolgate continue-tool {row['ref']} --outcome-file FILE"
+        return f"toolgate {'reject' if row['doubt'] == 'unsafe' else word} {row['ref']}"
     step = f" --step {row['step']}" if row["kind"] in ("step_approval", "escalation") else ""
     return f"toolgate {word} {row['run_id']}{step}{' -m NOTE' if word == 'review' else ''}"
 

@@ -127,13 +127,17 @@ def folder() -> Iterator[Path]:
         yield Path(name)
 
 
-def make(path: Path, *, effect: str = "unsafe", policy: str = "allow", gate: str = "approval", mode: str = "ok") -> Path:
+def make(
+    path: Path, *, effect: str = "unsafe", policy: str = "allow", gate: str = "approval", mode: str = "ok", brief: bool = False
+) -> Path:
+    """`brief`: the workflow ends after its first call."""
     path.mkdir(parents=True)
     (path / "pay.py").write_text(TOOL)
     safety = "read_only" if effect == "read_only" else "write"
     (path / "toolgate.toml").write_text(CONFIG.format(effect=effect, safety=safety, policy=policy, python=sys.executable))
     (path / "script.toml").write_text(SCRIPT)
-    (path / "pay.toml").write_text(WORKFLOW.format(gate=gate))
+    flow = WORKFLOW.format(gate=gate)
+    (path / "pay.toml").write_text(flow[: flow.index('[[steps]]\nid = "clerk"')] if brief else flow)
     (path / "settled.json").write_text('{"applied": true, "result": 1}')
     set_mode(path, mode)
     return path

@@ -16,7 +16,8 @@ ROUNDS = 20  # of one home, before its runs are driven to their ends
 MODES = ("ok", "ok", "ok", "fail", "fail-once", "die-once", "linger 0.02")
 Words = tuple[str, ...]
 Tell = Callable[[str, float], None]
-Perform = Callable[[Path, Words, float], Done | None]  # home, command, seconds to live -> its end; None: it was killed
+Lives = list[tuple[Words, float]]  # commands that run at the same time, and the seconds that each has to live
+Perform = Callable[[Path, Lives], list[Done | None]]  # how each ended; None: it was killed
 
 
 def torment(folder: Path, dice: random.Random, rounds: int, perform: Perform, longest: float, tell: Tell) -> None:
@@ -30,12 +31,12 @@ def torment(folder: Path, dice: random.Random, rounds: int, perform: Perform, lo
         )
         for _ in range(min(ROUNDS, rounds - begun)):
             homes.set_mode(home, dice.choice(MODES))
-            words = _choose(facts.read(home), dice)
             before = facts.read(home)
-            ended = perform(home, words, dice.uniform(0.0, longest))
-            tell("killed" if ended is None else "came to an end", 1)
-            assert ended is None or ended.code in (0, 1, 5, 9), (words, ended)
-            _check(home, words, before, tell)
+            lives = [(_choose(before, dice), dice.uniform(0.0, longest)) for _ in range(dice.choice((1, 1, 1, 2)))]
+            for (words, _), ended in zip(lives, perform(home, lives), strict=True):
+                tell("killed" if ended is None else "came to an end", 1)
+                assert ended is None or ended.code in (0, 1, 5, 9), (words, ended)
+            _check(home, lives, before, tell)
         _end(home, tell)
         shutil.rmtree(home)
 
@@ -59,18 +60,18 @@ def _choose(seen: Facts, dice: random.Random) -> Words:
     return dice.choice(options)
 
 
-def _check(home: Path, words: Words, before: Facts, tell: Tell) -> None:
+def _check(home: Path, lives: Lives, before: Facts, tell: Tell) -> None:
     left = facts.read(home)
     facts.nothing_doubled(home, left)
     facts.nothing_lost(left)
-    assert set(left.runs) >= set(before.runs) and set(left.calls) >= set(before.calls), words
+    assert set(left.runs) >= set(before.runs) and set(left.calls) >= set(before.calls), lives
     expected = facts.doubts(left)
     tell("doubts left", len(left.unended()))
     if left.unended():
         began = time.monotonic()
         listed = {row["id"] for row in workers.run(home, "pending", "list").items if row["origin"] == "OUTCOME_UNKNOWN"}
         tell("until a doubt was listed, s", time.monotonic() - began)
-        assert listed >= expected, f"not listed after {words}: {expected - listed}"
+        assert listed >= expected, f"not listed after {lives}: {expected - listed}"
         seen = facts.read(home)
         assert not seen.attempts and not seen.unended()
         facts.nothing_lost(seen)

@@ -52,7 +52,8 @@ def started(home: Path) -> None:
 def a_run_before(home: Path) -> None:
     """So that the files are checked and the database is made."""
     started(home)
-    _said(run(home, "cancel", _only(home)))
+    if facts.read(home).runs[_only(home)].status not in facts.OVER:
+        _said(run(home, "cancel", _only(home)))
 
 
 def one_of_the_batch(home: Path) -> None:
@@ -81,6 +82,7 @@ def _only(home: Path) -> str:
     return next(reversed(facts.read(home).runs))
 
 
+GIVE_UP = ("continue-tool", "{ref}")
 SCENARIOS = (
     Scenario("start", ("start", "pay"), "RUN_STARTED", a_run_before),
     Scenario("start from nothing", ("start", "pay"), "RUN_STARTED", nothing, policy="require_approval"),
@@ -91,8 +93,8 @@ SCENARIOS = (
     Scenario("reject", ("reject", "{ref}"), "TOOL_INVOCATION_REJECTED", started, policy="require_approval"),
     Scenario("retry", ("retry", "{ref}"), "TOOL_INVOCATION_RETRIED", started, mode="fail"),
     Scenario("retry of a doubt", ("retry", "{ref}", "--may-run-twice"), "TOOL_INVOCATION_RETRIED", killed),
-    Scenario("continue-tool", ("continue-tool", "{ref}"), "TOOL_INVOCATION_CONTINUED", started, mode="fail"),
-    Scenario("continue-tool with an outcome", ("continue-tool", "{ref}", "--outcome-file", "settled.json"), "TOOL_INVOCATION_CONTINUED", killed),
+    Scenario("continue-tool", GIVE_UP, "TOOL_INVOCATION_CONTINUED", started, mode="fail"),
+    Scenario("continue-tool with an outcome", (*GIVE_UP, "--outcome-file", "settled.json"), "TOOL_INVOCATION_CONTINUED", killed),
     Scenario("cancel", ("cancel", "{run}"), "RUN_CANCELLED", started, policy="require_approval"),
     Scenario("cancel of a doubt", ("cancel", "{run}"), "RUN_CANCELLED", killed),
     Scenario("answer", ("answer", "{run}", "number=7"), "INPUT_SUBMITTED", started),
@@ -103,9 +105,9 @@ SCENARIOS = (
 )  # fmt: skip
 
 
-def ready(scenario: Scenario, effect: Effect, home: Path) -> Ready:
-    """The home right before the command, and the command."""
-    homes.make(home, effect=effect, policy=scenario.policy, gate=scenario.gate, mode=scenario.mode)
+def ready(scenario: Scenario, effect: Effect, home: Path, brief: bool) -> Ready:
+    """The home right before the command, and the command. `brief`: with the shorter workflow."""
+    homes.make(home, effect=effect, policy=scenario.policy, gate=scenario.gate, mode=scenario.mode, brief=brief)
     scenario.prepare(home)
     homes.set_mode(home, scenario.then)
     if not any("{" in word for word in scenario.words):

@@ -5,14 +5,15 @@ from __future__ import annotations
 import os
 import random
 import signal
-import subprocess
 import time
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
 from proofs import homes, mob, workers
 from proofs.workers import Done
 
+pytestmark = pytest.mark.timeout(14_400)  # of the long version
 Tell = Callable[[str, float], None]
 
 
@@ -23,29 +24,35 @@ def _seed(tell: Tell) -> random.Random:
     return random.Random(seed)
 
 
-def test_forked_commands_that_are_killed_at_any_moment_lose_and_double_nothing(long: bool, tally: Tell) -> None:
-    def perform(home: Path, words: mob.Words, seconds: float) -> Done | None:
-        worker = workers.spawn(home, *words)
-        until = time.monotonic() + seconds
-        while time.monotonic() < until and not worker.ended():
-            time.sleep(0.0005)
-        worker.kill()
-        done = worker.wait()
-        return None if done.code == -signal.SIGKILL else done
+def _forked(home: Path, lives: mob.Lives) -> list[Done | None]:
+    began = time.monotonic()
+    running = [(workers.spawn(home, *words), seconds) for words, seconds in lives]
+    while any(not worker.ended() for worker, _ in running):
+        for worker, seconds in running:
+            if time.monotonic() >= began + seconds:
+                worker.kill()
+        time.sleep(0.0005)
+    ends = [worker.wait() for worker, _ in running]
+    return [None if done.code == -signal.SIGKILL else done for done in ends]
 
+
+def _installed(home: Path, lives: mob.Lives) -> list[Done | None]:
+    began = time.monotonic()
+    running = [(workers.real(home, *words), seconds) for words, seconds in lives]
+    while any(process.poll() is None for process, _ in running):
+        for process, seconds in running:
+            if time.monotonic() >= began + seconds:
+                process.kill()
+        time.sleep(0.002)
+    ends = [workers.finish(process) for process, _ in running]
+    return [None if done.code == -signal.SIGKILL else done for done in ends]
+
+
+def test_forked_commands_that_are_killed_at_any_moment_lose_and_double_nothing(long: bool, tally: Tell) -> None:
     with homes.folder() as folder:
-        mob.torment(folder, _seed(tally), 10_000 if long else 300, perform, 0.12, tally)
+        mob.torment(folder, _seed(tally), 10_000 if long else 300, _forked, 0.12, tally)
 
 
 def test_installed_commands_that_are_killed_at_any_moment_lose_and_double_nothing(long: bool, tally: Tell) -> None:
-    def perform(home: Path, words: mob.Words, seconds: float) -> Done | None:
-        process = workers.real(home, *words)
-        try:
-            out, err = process.communicate(timeout=seconds)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            out, err = process.communicate()
-        return None if process.returncode == -signal.SIGKILL else Done(process.returncode, out, err)
-
     with homes.folder() as folder:
-        mob.torment(folder, _seed(tally), 1_000 if long else 20, perform, 0.8, tally)
+        mob.torment(folder, _seed(tally), 1_000 if long else 20, _installed, 0.4, tally)

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-
 from proofs import facts, homes, workers
 
+pytestmark = pytest.mark.timeout(14_400)  # of the long version
 Tell = Callable[[str, float], None]
 DECISIONS = ("TOOL_INVOCATION_APPROVED", "TOOL_INVOCATION_REJECTED", "TOOL_INVOCATION_CANCELLED")
 WON = {"approve": DECISIONS[0], "reject": DECISIONS[1], "cancel": DECISIONS[2]}

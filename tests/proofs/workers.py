@@ -123,9 +123,16 @@ def environment(home: Path, **more: str) -> dict[str, str]:
 
 
 def spawn(
-    home: Path, *words: str, crash_at: Crash | None = None, point: Point | None = None, barrier: tuple[int, int] | None = None, **env: str
+    home: Path,
+    *words: str,
+    crash_at: Crash | None = None,
+    point: Point | None = None,
+    barrier: tuple[int, int] | None = None,
+    first: Callable[[], None] | None = None,
+    **env: str,
 ) -> Worker:
-    """Starts a command. `point` is called at every crash point; `barrier`: a pipe, it begins when nobody can write to that any more."""
+    """Starts a command. `point` is called at every crash point; `barrier`: a pipe, it begins when nobody can write to that any more;
+    `first` is done in the new process before the command."""
     warm()
     out, err = os.memfd_create("out"), os.memfd_create("err")
     pid = os.fork()
@@ -135,6 +142,8 @@ def spawn(
     try:
         _become(home, out, err, env)
         _arm(crash_at.point() if crash_at else point)
+        if first is not None:
+            first()
         if barrier is not None:
             os.close(barrier[1])
             os.read(barrier[0], 1)
@@ -167,7 +176,7 @@ def _become(home: Path, out: int, err: int, env: dict[str, str]) -> None:
     nothing = os.open(os.devnull, os.O_RDONLY)
     for descriptor, number in ((nothing, 0), (out, 1), (err, 2)):
         os.dup2(descriptor, number)
-    sys.stdin, sys.stdout, sys.stderr = open(0, closefd=False), open(1, "w", closefd=False), open(2, "w", closefd=False)
+    sys.stdin, sys.stdout, sys.stderr = (os.fdopen(number, "w" if number else "r", closefd=False) for number in (0, 1, 2))
     warnings.resetwarnings()
     warnings.simplefilter("ignore")
     for number in (signal.SIGINT, signal.SIGTERM):

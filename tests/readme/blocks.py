@@ -10,7 +10,9 @@ README = Path(__file__).parents[2] / "README.md"
 _FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 # what differs from run to run: ids (with or without the digest of a ref), times, digests
-_VARYING = re.compile(r"(?P<id>\b[rcw][a-z2-7]{13}(?:@[0-9a-f]{12})?)|(?P<at>\b\d{4}-\d\d-\d\dT[0-9:.]+Z)|(?P<sum>\b[0-9a-f]{64}\b)|(?P<gap>\.\.\.)")
+_VARYING = re.compile(
+    r"(?P<id>\b[rcw][a-z2-7]{13}(?:@[0-9a-f]{12})?)|(?P<at>\b\d{4}-\d\d-\d\dT[0-9:.]+Z)|(?P<sum>\b[0-9a-f]{64}\b)|(?P<gap>\.\.\.)"
+)
 _PATTERNS = {"id": r"([rcw][a-z2-7]{13}(?:@[0-9a-f]{12})?)", "at": r"\d{4}-\d\d-\d\dT[0-9:.]+Z", "sum": r"[0-9a-f]{64}", "gap": ".*"}
 
 

@@ -36,7 +36,7 @@ def reference() -> str:
     for purpose in catalogue.GROUPS:
         lines += [f"**{purpose}**", ""]
         for name, module in catalogue.names().items():
-            if catalogue.load(module).PURPOSE == purpose:
+            if purpose == catalogue.load(module).PURPOSE:
                 lines += _command(name, commands[name], common)
         lines.append("")
     lines += ["**Options of several commands**", "", *(f"- {text}" for text in common), ""]

@@ -35,8 +35,10 @@ def test_every_file_that_is_named_is_there() -> None:
 
 
 def test_every_link_leads_to_a_heading() -> None:
-    headings = {re.sub(r"[^\w -]", "", line.lstrip("# ").lower()).replace(" ", "-") for line in blocks.text().splitlines() if line.startswith("#")}
-    assert {target for target in re.findall(r"\]\(#([^)]+)\)", blocks.text())} <= headings
+    headings = {
+        re.sub(r"[^\w -]", "", line.lstrip("# ").lower()).replace(" ", "-") for line in blocks.text().splitlines() if line.startswith("#")
+    }
+    assert set(re.findall(r"\]\(#([^)]+)\)", blocks.text())) <= headings
 
 
 def test_every_command_that_is_mentioned_exists() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import itertools
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -57,7 +58,7 @@ class Mint:
 
     def __init__(self, seed: str = "") -> None:
         self._seed = seed
-        self._made = 0
+        self._made = itertools.count(1)
         self.next_ids: list[str] = []
 
     def id(self, letter: str) -> str:
@@ -72,8 +73,7 @@ class Mint:
         return 0.5
 
     def _bytes(self) -> bytes:
-        self._made += 1
-        return hashlib.sha256(f"{self._seed}{self._made}".encode()).digest()
+        return hashlib.sha256(f"{self._seed}{next(self._made)}".encode()).digest()
 
 
 class Host:
@@ -128,7 +128,7 @@ class Processes:
         self._host = host
         self.above: tuple[int, ...] = ()
 
-    def kill_call(self, call_id: str) -> tuple[str, ...]:
+    def kill_call(self, call_id: str, before: float | None = None) -> tuple[str, ...]:
         self._host.killed.append(call_id)
         return ()
 

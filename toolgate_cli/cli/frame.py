@@ -6,6 +6,7 @@ import os
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
+from ..core.errors import ToolgateError
 from . import streams
 
 if TYPE_CHECKING:
@@ -33,6 +34,8 @@ class Frame(NamedTuple):
         """With what the environment says. Raises `usage` for what is no value."""
         from ..settings import settings
 
+        if self.json and self.output not in (None, "json"):
+            raise ToolgateError("usage", f"--json and --output {self.output} do not go together", "give one of them")
         output = "json" if self.json else self.output
         return settings({"home": self.home, "db": self.db, "actor": self.actor, "output": output, "color": self.color}, os.environ)
 

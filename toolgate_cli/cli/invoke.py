@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Final
 
 from ..core.errors import ToolgateError
 from . import catalogue
@@ -12,6 +12,9 @@ from .options import frame
 
 if TYPE_CHECKING:
     from typer.core import TyperCommand
+
+_FILES: Final = ("FILE", "DIR", "[DIR]")  # a path is any bytes
+_MAY_BE_EMPTY: Final = ("TEXT", "KEY=VALUE")
 
 
 def build(name: catalogue.Name, module: str) -> TyperCommand:
@@ -34,6 +37,7 @@ def invoke(name: catalogue.Name, module: str, arguments: list[str]) -> int:
     spoken = " ".join(("toolgate", *name))
     try:
         with command.make_context(spoken, arguments) as context:
+            _check_texts(command, context.params, spoken)
             code: int = command.invoke(context)
             return code
     except typer.Exit as leave:  # --help
@@ -55,9 +59,31 @@ def _with_shared_options(run: Callable[..., int]) -> Callable[..., int]:
     return call
 
 
+def _check_texts(command: TyperCommand, given: Mapping[str, object], spoken: str) -> None:
+    """Raises `usage` for a text that is empty where a name is wanted, or that is not UTF-8 where no file is named."""
+    for parameter in command.params:
+        value, shape = given.get(parameter.name or ""), str(parameter.make_metavar_of())
+        for text in value if isinstance(value, (list, tuple)) else (value,):
+            if not isinstance(text, str):
+                continue
+            named = parameter.opts[-1] if parameter.param_type_name == "option" else shape.strip("[].")
+            if not text and shape not in _MAY_BE_EMPTY:
+                raise ToolgateError("usage", f"{named} is empty", f"{spoken} --help")
+            if shape not in _FILES and not _is_utf8(text):
+                raise ToolgateError("usage", f"{named} is not UTF-8", "write it as UTF-8")
+
+
+def _is_utf8(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 def _usage(wrong: Exception, spoken: str) -> ToolgateError:
     near = getattr(wrong, "possibilities", None)
     text: str = wrong.message if near else wrong.format_message()  # type: ignore[attr-defined]  # of every TyperException
-    text = " ".join(text.split()).rstrip(".")
+    text = " ".join(text.split()).rstrip(".").replace("valid int range", "whole number").replace("valid int", "whole number")
     hint = f"did you mean {' or '.join(sorted(near))}" if near else f"{spoken} --help"
     return ToolgateError("usage", text[:1].lower() + text[1:], hint)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Final
 
 import typer
 
@@ -54,4 +54,5 @@ MayRunTwice = Annotated[bool, typer.Option("--may-run-twice", help="Start a call
 ExitStatus = Annotated[bool, typer.Option("--exit-status", help="Exit 8 when a person is needed.")]
 
 # ---- what is looked at ----
-Limit = Annotated[int, typer.Option("--limit", min=1, metavar="N", help="At most so many.")]
+MOST: Final = 1_000_000  # of anything that is listed
+Limit = Annotated[int, typer.Option("--limit", min=1, max=MOST, metavar="N", help="At most so many.")]

@@ -80,7 +80,10 @@ def evaluate(question: Question, world: World, accepted: Callable[[str], bool]) 
     if refusal is not None:
         return _denied(question, ready, "auth_denied", refusal)
     arguments = canonical.parse(call.arguments)
-    problems = () if accepted(seen) or tool.schema is True else world.checks[tool.schema_digest](arguments)
+    try:
+        problems = () if accepted(seen) or tool.schema is True else world.checks[tool.schema_digest](arguments)
+    except Exception as error:  # noqa: BLE001  # a check that cannot be made did not let the call through (I5)
+        return _failed(question, ready, "VALIDATE", "unchecked", f"the arguments could not be checked: {type(error).__name__}")
     if problems:
         return _failed(question, ready, "VALIDATE", problems[0].code, _tell(problems))
     if not isinstance(arguments, dict):

@@ -14,12 +14,15 @@ KILL = 2.0  # seconds
 class HostProcesses:
     """`ports.Processes`."""
 
-    def kill_call(self, call_id: str) -> tuple[str, ...]:
+    def kill_call(self, call_id: str, before: float | None = None) -> tuple[str, ...]:
         from . import kernel
+
+        last = float("inf") if before is None else before * os.sysconf("SC_CLK_TCK")
 
         def living() -> list[tree.Process]:
             seen = tree.everything()
-            members = tree.family(seen, tree.marked(seen, call_id)) & seen.keys()
+            roots = {pid for pid in tree.marked(seen, call_id) if seen[pid].start <= last}
+            members = tree.family(seen, roots) & seen.keys()
             members -= {os.getpid(), *tree.ancestors()}
             return [seen[pid] for pid in members if not seen[pid].dead]
 

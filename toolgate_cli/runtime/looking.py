@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import cast
 
-from ..core import canonical, chain, cursor, digests
+from ..core import canonical, chain, cursor, digests, effects
 from ..core.definition import Definition
 from ..core.records import Row, RowQuery, Run, RunQuery
 from ..core.types import Json, Provenance
@@ -112,7 +112,12 @@ def _next(run: Run, rows: Sequence[Waiting]) -> tuple[str, ...]:
 
 def _command(waiting: Waiting) -> str:
     row = waiting.row
+    in_doubt = row.doubt is not None and not effects.repeatable(row.doubt)  # starting it again is refused (I9)
     match row.origin:
+        case "APPROVAL_REQUIRED" if in_doubt:
+            return f"toolgate reject {waiting.ref}"
+        case "EXECUTION_FAILED" if in_doubt:
+            return f"toolgate continue-tool {waiting.ref} --outcome-file FILE"
         case "APPROVAL_REQUIRED":
             return f"toolgate {'retry' if waiting.expired else 'approve'} {waiting.ref}"
         case "EXECUTION_FAILED":

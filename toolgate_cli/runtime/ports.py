@@ -195,8 +195,9 @@ class Owners(Protocol):
 
 
 class Processes(Protocol):
-    def kill_call(self, call_id: str) -> tuple[str, ...]:
-        """Kills what is left of a call's process tree, found by its TOOLGATE_CALL; names what could not be killed."""
+    def kill_call(self, call_id: str, before: float | None = None) -> tuple[str, ...]:
+        """Kills what is left of a call's process tree, found by its TOOLGATE_CALL; names what could not be killed. `before`: only what
+        began until then (`Clock.monotonic`), and its descendants."""
         ...
 
     def ancestors(self) -> tuple[int, ...]:

@@ -99,13 +99,14 @@ def sweep(unit: Unit, run: Run, but: str | None = None) -> Run:
 
 def take_back(ports: Ports, run: str | None, *, given_up: str | None = None, kill: bool = True) -> tuple[str, ...]:
     """Finds attempts of dead owners, kills what is left of their trees, and records them; the runs that were touched."""
+    since = ports.clock.monotonic()  # whoever takes an attempt back before us may start its call again: that start is later than this
     with ports.store.read() as tx:
         found = dead(ports, tx.attempts(run), given_up)
     if not found:
         return ()
     if kill:
         for attempt in found:
-            ports.processes.kill_call(attempt.row.id)
+            ports.processes.kill_call(attempt.row.id, since)
     with write(ports, SYSTEM) as unit:
         touched = record(unit, found)
     for attempt in found:

@@ -9,7 +9,7 @@ import typer
 from ...core.errors import ToolgateError
 from .. import ask
 from ..deciding import conclude
-from ..files import distinct, pairs, read_object
+from ..files import blaming, distinct, pairs, read_object
 from ..frame import Frame
 from ..options import ExitStatus, NoInput
 
@@ -30,14 +30,16 @@ def run(frame: Frame, words: RunAndAnswers, answers: Answers = None, no_input: N
     runs = [word for word in words if "=" not in word]
     if len(runs) != 1:
         raise ToolgateError("usage", "one run is needed, and answers as KEY=VALUE", "toolgate answer RUN KEY=VALUE")
-    texts, values = pairs(word for word in words if "=" in word), read_object(answers)
-    distinct(texts, values)
+    texts, given = pairs(word for word in words if "=" in word), read_object(answers)
+    distinct(texts, given)
     frame.format()
     asking = not texts and answers is None and ask.must_ask(False, no_input)
     with frame.session() as session:
         if asking:
             texts = _asked(session, runs[0])
-        return conclude(frame, "answer", session.answer(runs[0], texts, values), exit_status)
+        with blaming(given):
+            answer = session.answer(runs[0], texts, given.values)
+        return conclude(frame, "answer", answer, exit_status)
 
 
 def _asked(session: Desk, run_id: str) -> dict[str, str]:

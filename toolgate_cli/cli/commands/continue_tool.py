@@ -32,7 +32,7 @@ def run(
 
     With --outcome-file: go on with the result that a person found out.
     """
-    outcome = None if outcome_file is None else read_object(outcome_file)
+    outcome = None if outcome_file is None else read_object(outcome_file).values
     choose = choice(frame, "continue-tool", words, None)
     manner = Manner(yes, no_input)
     return decide(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from typing import TYPE_CHECKING, Annotated, Final
 
@@ -10,7 +11,7 @@ import typer
 from ...core.errors import ToolgateError
 from .. import output
 from ..frame import Frame
-from ..options import MaybeRun
+from ..options import MOST, MaybeRun
 from ..streams import OUT
 from ..views import events
 
@@ -18,19 +19,24 @@ if TYPE_CHECKING:
     from ...runtime.desk import Desk
 
 PURPOSE: Final = "Look"
+_HASH: Final = re.compile(r"[0-9a-f]{0,64}\Z")
 _PAUSE: Final = 0.3  # seconds between two looks
 
 Type = Annotated[str | None, typer.Option("--type", metavar="TYPE", help="Only events of this type.")]
 Since = Annotated[str, typer.Option("--since", metavar="SEQ", show_default=False, help="Only events after this one, or this head.")]
 Follow = Annotated[bool, typer.Option("-f", "--follow", help="Go on with those that come.")]
-AtMost = Annotated[int | None, typer.Option("--limit", min=1, metavar="N", help="At most so many.")]
+AtMost = Annotated[int | None, typer.Option("--limit", min=1, max=MOST, metavar="N", help="At most so many.")]
 
 
 def run(frame: Frame, run_id: MaybeRun = None, type: Type = None, since: Since = "0", limit: AtMost = None, follow: Follow = False) -> int:
     """Show the log: every decision and every effect, in order."""
-    number = since.partition(":")[0]
-    if not (number.isascii() and number.isdigit() and len(number) < 19):
-        raise ToolgateError("usage", f"--since {since}: the seq of an event is wanted")
+    number, colon, hash = since.partition(":")
+    if not (number.isascii() and number.isdigit() and len(number) < 19 and (not colon or _HASH.match(hash))):
+        raise ToolgateError("usage", f"--since {since}: the seq of an event is wanted", "a number, or a head as toolgate prints it")
+    if type is not None:
+        from .. import event_types
+
+        event_types.check(type)
     if follow and (frame.format() == "json" or limit is not None):
         raise ToolgateError("usage", "--follow has no end: not one JSON object, no --limit", "-o jsonl is one object a line")
     with frame.session() as session:

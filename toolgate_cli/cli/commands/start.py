@@ -7,7 +7,7 @@ from typing import Annotated, Final
 import typer
 
 from ..deciding import conclude
-from ..files import distinct, pairs, read_object
+from ..files import blaming, distinct, pairs, read_object
 from ..frame import Frame
 from ..options import ExitStatus
 
@@ -24,4 +24,6 @@ def run(frame: Frame, workflow: Workflow, input: Input = None, inputs: Inputs = 
     distinct(texts, given)
     frame.format()
     with frame.session() as session:
-        return conclude(frame, "start", session.start(workflow, given, texts), exit_status)
+        with blaming(given):
+            answer = session.start(workflow, given.values, texts)
+        return conclude(frame, "start", answer, exit_status)

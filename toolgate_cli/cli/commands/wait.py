@@ -36,4 +36,4 @@ def _seconds(timeout: str | None) -> float | None:
     try:
         return None if timeout is None else durations.parse(timeout)
     except ValueError as error:
-        raise ToolgateError("usage", f"--timeout {timeout}: {error}") from None
+        raise ToolgateError("usage", f"--timeout {timeout}: {error}", "write it as 30s, 5m or 4h") from None

@@ -1,0 +1,91 @@
+"""I2 with real threads: of eight who decide the same row at once, one wins, and nobody is told that a tool failed."""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from toolgate_cli.core.errors import ToolgateError
+
+from .fakes import FAILED
+from .kit import Home, Process
+
+EIGHT = 8
+
+
+def race(home: Home, acts: list[Callable[[Process, Any], object]], run: str) -> Counter[str]:
+    """Everybody has seen the same row, and acts at the same moment; how it ended for each."""
+    ends: list[str] = []
+    barrier = threading.Barrier(len(acts))
+
+    def decide(act: Callable[[Process, Any], object]) -> None:
+        store = home.open_store()
+        process = home.process(store=store)
+        target = process.desk.select([run], "reject")
+        barrier.wait()
+        try:
+            act(process, target)
+            ends.append("won")
+        except ToolgateError as error:
+            ends.append(error.kind)
+        finally:
+            store.close()
+
+    threads = [threading.Thread(target=decide, args=(act,)) for act in acts]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return Counter(ends)
+
+
+def approve(process: Process, target: Any) -> object:
+    return process.desk.approve(target)
+
+
+def reject(process: Process, target: Any) -> object:
+    return process.desk.reject(target)
+
+
+def retry(process: Process, target: Any) -> object:
+    return process.desk.retry(target)
+
+
+def give_up(process: Process, target: Any) -> object:
+    return process.desk.continue_tool(target)
+
+
+@pytest.mark.parametrize("acts", [[approve] * EIGHT, [approve, reject] * (EIGHT // 2)], ids=["approve", "approve or reject"])
+def test_of_eight_deciders_one_wins(home: Home, acts: list[Any]) -> None:
+    for round in range(3):
+        run = home.start("ask")
+        before = len(home.tools.starts)
+        ends = race(home, acts, run)
+        assert ends == {"won": 1, "claim_lost": EIGHT - 1}, round
+        assert home.run(run).status == "COMPLETED" and len(home.tools.starts) - before <= 1
+        assert len(home.tools.starts) - before == home.types(run).count("TOOL_INVOCATION_STARTED")
+        assert home.types(run).count("RUN_COMPLETED") == 1 and home.rows(run) == []
+    assert home.desk().verify().ok
+
+
+def test_a_retry_and_a_continue_tool_at_once_leave_one_end(home: Home) -> None:
+    home.tools.plan["free.send"] = [FAILED]
+    run = home.start("free")
+    ends = race(home, [retry, give_up] * (EIGHT // 2), run)
+    assert ends["won"] == 1 and home.run(run).status == "COMPLETED" and home.types(run).count("RUN_COMPLETED") == 1
+    with home.store.read() as tx:
+        assert ("tool.free.send" in tx.keys(run)) != ("tool.free.send.error" in tx.keys(run))
+
+
+def test_a_cancel_and_an_approve_at_once_never_both_take_effect(home: Home) -> None:
+    for _ in range(3):
+        run = home.start("ask")
+        before = len(home.tools.starts)
+        race(home, [approve, lambda process, target: process.desk.cancel(run, None)], run)
+        done = "TOOL_INVOCATION_COMPLETED" in home.types(run)
+        assert home.run(run).status == ("COMPLETED" if done else "CANCELLED") and home.rows(run) == []
+        assert len(home.tools.starts) - before == home.types(run).count("TOOL_INVOCATION_STARTED")
