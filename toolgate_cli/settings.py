@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pwd
+import stat
 from collections.abc import Mapping
 from typing import Literal, NamedTuple, cast
 
@@ -93,8 +94,21 @@ def _folder(text: str, origin: str) -> str:
 
 def _file(text: str, origin: str) -> str:
     if text.endswith("/"):
-        raise ToolgateError("usage", f"{origin}: {text} is a folder, not a file")
-    return os.path.abspath(_path(text, origin))
+        raise ToolgateError("usage", f"{origin}: {text} is a folder, not a file", "name a file, or leave it out")
+    path = os.path.abspath(_path(text, origin))
+    if os.path.lexists(path) and _is_special(path):  # SQLite would wait for ever for the other end of a pipe
+        raise ToolgateError("storage", f"{origin}: {text} is not a regular file", "name another file with --db")
+    return path
+
+
+def _is_special(path: str) -> bool:
+    """Whether something is there that is no file, or a link that leads to nothing; what cannot be looked at is left to who opens it."""
+    try:
+        return not stat.S_ISREG(os.stat(path).st_mode)
+    except FileNotFoundError:
+        return True
+    except OSError:
+        return False
 
 
 def _path(text: str, origin: str) -> str:
@@ -117,5 +131,6 @@ def _actor(text: str, origin: str) -> str:
 
 def _choice(text: str, choices: tuple[str, ...], origin: str) -> str:
     if text not in choices:
-        raise ToolgateError("usage", f"{origin}: {text} is not one of {', '.join(choices)}", f"one of {', '.join(choices)}")
+        shown = text or "an empty word"
+        raise ToolgateError("usage", f"{origin}: {shown} is not one of {', '.join(choices)}", f"{origin} is one of {', '.join(choices)}")
     return text

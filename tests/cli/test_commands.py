@@ -28,7 +28,7 @@ NAMES = catalogue.names()
         (["pending", "list", RUN, "--limit", "7"], ("pending", RUN, 8)),
         (["pending", "show", CALL, RUN], ("show_pending", [CALL, RUN])),
         (["runs", "list", "--status", "FAILED"], ("runs", "FAILED", 51)),
-        (["events", RUN, "--type", "T", "--since", "3:ab", "--limit", "2"], ("events", RUN, "T", 3, 2)),
+        (["events", RUN, "--type", "RUN_FAILED", "--since", "3:ab", "--limit", "2"], ("events", RUN, "RUN_FAILED", 3, 2)),
         (["wait", RUN, "--for", "decided", "--timeout", "2s"], ("wait", RUN, "decided", 2.0)),
     ],
     ids=str,

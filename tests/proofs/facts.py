@@ -18,7 +18,7 @@ STATUSES = (
     *OVER, "RUNNING", "PAUSED", "AWAITING_INPUT", "AWAITING_APPROVAL", "AWAITING_TOOL_APPROVAL", "AWAITING_TOOL_DECISION",
     "AWAITING_REVIEW", "AWAITING_STEP_APPROVAL",
 )  # fmt: skip
-ENDS = tuple(f"TOOL_INVOCATION_{end}" for end in ("COMPLETED", "FAILED", "OUTCOME_UNKNOWN", "LATE_RESULT"))
+ENDS = tuple(f"TOOL_INVOCATION_{end}" for end in ("COMPLETED", "FAILED", "OUTCOME_UNKNOWN", "LATE_RESULT", "CANCELLED"))
 REPEATS = ("TOOL_INVOCATION_APPROVED", "TOOL_INVOCATION_RETRIED")  # a person's word that a call may be started
 
 
@@ -133,5 +133,7 @@ def nothing_lost(facts: Facts) -> None:
 
 
 def doubts(facts: Facts) -> set[str]:
-    """Calls that have to be listed as OUTCOME_UNKNOWN once their owners are dead."""
-    return facts.unended() | {call for call, row in facts.rows.items() if row.origin == "OUTCOME_UNKNOWN"}
+    """Calls that have to be listed as OUTCOME_UNKNOWN once their owners are dead: of a cancelled run only what may have had an effect."""
+    effect = {call: event.payload["effect"] for (call, _), event in facts.starts().items()}
+    over = {call for call in effect if facts.runs[facts.calls[call]].status == "CANCELLED" and effect[call] == "read_only"}
+    return (facts.unended() - over) | {call for call, row in facts.rows.items() if row.origin == "OUTCOME_UNKNOWN"}

@@ -28,7 +28,7 @@ class Killed(BaseException):
 
 
 class Clock:
-    """Stands still but for a millisecond with every look; `sleep` and `pass_time` move it. `behind`: seconds that the wall clock is set back."""
+    """Stands still but for a millisecond with every look; `sleep` and `pass_time` move it. `behind`: seconds that it is set back."""
 
     def __init__(self) -> None:
         self.seconds = 0.0
@@ -151,7 +151,7 @@ class Started(NamedTuple):
 
 
 class Tools:
-    """The outside world of the tools: `plan` says, by capability, how the next starts end (a result or what computes one); then all is well."""
+    """The world of the tools: `plan` says, by capability, how the next starts end (a result, or what computes one); then all is well."""
 
     def __init__(self) -> None:
         self.starts: list[Started] = []

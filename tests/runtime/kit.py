@@ -1,4 +1,4 @@
-"""A home with a desk in it: the real use cases over either store and the real files, with time, processes, tools and models that a test sets."""
+"""A home with a desk in it: the real use cases over either store and the real files; time, processes, tools and models are the test's."""
 
 from __future__ import annotations
 
@@ -141,10 +141,9 @@ class Process:
         self.owner = Owner(home.host, home.watch.outside)
         self.store = Watched(store, home.watch)
         self.surroundings = Processes(home.host)
-        settings = Settings(str(home.folder), str(home.folder / ".toolgate" / "toolgate.db"), actor, "json", "never", "os-" + actor, 1000, {})
-        ports = bootstrap.ports(
-            settings, self.store, mint=home.mint, owners=self.owner, clock=_Sleeping(home), processes=self.surroundings
-        )
+        db = str(home.folder / ".toolgate" / "toolgate.db")
+        settings = Settings(str(home.folder), db, actor, "json", "never", "os-" + actor, 1000, {})
+        ports = bootstrap.ports(settings, self.store, mint=home.mint, owners=self.owner, clock=_Sleeping(home), processes=self.surroundings)
         files = _Files(home, ports.files, self)
         self.desk = bootstrap.seat(settings, ports._replace(files=files, provider=lambda tool: _Provider(self, tool), step_kind=step_kind))
 
@@ -176,7 +175,8 @@ class _Provider:
 
     def invoke(self, claim: Any, limits: InvokeLimits) -> ToolResult:
         self._process.home.watch.outside("a tool is started")
-        return self._process.home.tools.invoke(Started(self._tool.capability, claim.call_id, claim.key, claim.arguments, limits, self._process))
+        started = Started(self._tool.capability, claim.call_id, claim.key, claim.arguments, limits, self._process)
+        return self._process.home.tools.invoke(started)
 
 
 class _Files:
@@ -203,7 +203,6 @@ class _Adapter:
 
     def complete(self, fields: object, folder: str, request: TurnRequest) -> Completion:
         self._home.watch.outside("a model is asked")
-        self._home.models.process = self._process  # type: ignore[attr-defined]  # for a turn during which its caller is killed
         return self._home.models.complete(request)
 
 

@@ -1,4 +1,4 @@
-"""Every state of the table of verbs, brought about by a real run, and every verb as a person has it: by naming the call, the run or the step."""
+"""Every state of the table of verbs, brought about by a real run, and every verb as a person has it: by the call, the run or the step."""
 
 from __future__ import annotations
 
@@ -178,11 +178,11 @@ def obey(home: Home, hint: str) -> object:
     assert name == "toolgate", hint
     desk = home.desk()
     if verb in ("approve", "reject") and "--step" in words:
-        run, flag, step = words
+        run, _, step = words
         target = desk.select_step(run, step, verb)  # type: ignore[arg-type]  # approve or reject
         return desk.approve_step(target) if verb == "approve" else desk.reject_step(target)
     if verb == "retry" and "--step" in words:
-        run, flag, step = words
+        run, _, step = words
         return desk.retry_step(run, step)
     if verb in ("approve", "reject", "retry", "continue-tool"):
         outcome = words[-2:] == ["--outcome-file", "FILE"]

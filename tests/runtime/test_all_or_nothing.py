@@ -1,4 +1,4 @@
-"""I6 and I7: a fault at any point of any transaction leaves the store as it was, and the run can still be moved; nothing outside happens in one.
+"""I6 and I7: a fault at any point of any transaction leaves the store as it was and the run movable; nothing outside happens in one.
 
 (That nothing outside happens in a transaction is asserted by the kit itself, in every test of this folder.)
 """
@@ -19,8 +19,13 @@ from .kit import Home
 from .watch import Dump
 
 TURN = [call("ask.send", n=1), call("free.send", n=2), {"type": "set_context", "values": {"x": "1"}}, call("idem.put", n=3)]
-FLOW = texts.flow("all", texts.step("s", "agent", agent="clerk", writes=["*"]), texts.uses("t", "free.send", gate="approval"),
-                  texts.step("loop", "block", block="body", repeat={"until": "count", "max": 2}), blocks={"body": [texts.uses("b", "late.send")]})  # fmt: skip
+FLOW = texts.flow(
+    "all",
+    texts.step("s", "agent", agent="clerk", writes=["*"]),
+    texts.uses("t", "free.send", gate="approval"),
+    texts.step("loop", "block", block="body", repeat={"until": "count", "max": 2}),
+    blocks={"body": [texts.uses("b", "late.send")]},
+)
 
 
 def prepared(home: Home) -> None:
@@ -163,7 +168,9 @@ def _bug() -> BaseException:
 
 @pytest.mark.parametrize(("error", "stride"), [(_full, 5), (_bug, 13)], ids=["full", "bug"])
 @pytest.mark.parametrize("story", STORIES)
-def test_a_fault_at_any_point_leaves_no_half_and_no_wedge(tmp_path: Path, long: bool, story: str, error: Callable[[], BaseException], stride: int) -> None:
+def test_a_fault_at_any_point_leaves_no_half_and_no_wedge(
+    tmp_path: Path, long: bool, story: str, error: Callable[[], BaseException], stride: int
+) -> None:
     at = 1
     while broken_at(tmp_path / str(at), "memory", story, at, error):
         at += 1 if long else stride

@@ -1,4 +1,4 @@
-"""How a run goes on: past gates, through blocks and loops, after a retry of a step; nothing that finished runs again, and no run is wedged."""
+"""How a run goes on: past gates, through blocks and loops, after a retry of a step; nothing that finished runs again, no run is wedged."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ from .watch import changed
 @pytest.mark.parametrize(("gate", "status"), [("approval", "AWAITING_STEP_APPROVAL"), ("review", "AWAITING_REVIEW")])
 @pytest.mark.parametrize("settled", ["ran", "rejected", "given up", "found out"])
 def test_there_is_no_way_past_a_gate(home: Home, gate: str, status: str, settled: str) -> None:
-    home.write(gated=texts.flow("gated", uses("s", "free.send" if settled != "rejected" else "ask.send", gate=gate), uses("t", "free.send")))
+    tool = "ask.send" if settled == "rejected" else "free.send"
+    home.write(gated=texts.flow("gated", uses("s", tool, gate=gate), uses("t", "free.send")))
     home.tools.plan["free.send"] = {"given up": [FAILED], "found out": [LOST]}.get(settled, [])
     run = home.start("gated")
     if settled == "rejected":
@@ -93,7 +94,8 @@ LOOP = step("loop", "block", block="body", repeat={"until": "count", "max": 3})
 
 
 def test_a_loop_is_counted_and_nothing_of_it_runs_twice(home: Home) -> None:
-    home.write(loop=texts.flow("loop", uses("first", "free.send"), LOOP, texts.AFTER, blocks={"body": [uses("a", "idem.put"), uses("b", "ask.send")]}))
+    body = [uses("a", "idem.put"), uses("b", "ask.send")]
+    home.write(loop=texts.flow("loop", uses("first", "free.send"), LOOP, texts.AFTER, blocks={"body": body}))
     run = home.start("loop")
     for n in (1, 2, 3):
         assert home.run(run).status == "AWAITING_TOOL_APPROVAL" and home.tools.names().count("idem.put") == n
@@ -236,7 +238,8 @@ def test_an_agent_is_not_repeated_unless_its_workflow_says_so(home: Home, retry:
 
 
 def test_an_agent_is_repeated_as_often_as_its_budget_says(home: Home) -> None:
-    home.write(talk=texts.flow("talk", step("s", "agent", agent="clerk", retry={"allow": True, "max_retries": 2}), step("stop", "fail", reason="x")))
+    twice = step("s", "agent", agent="clerk", retry={"allow": True, "max_retries": 2})
+    home.write(talk=texts.flow("talk", twice, step("stop", "fail", reason="x")))
     home.models.turns["s"] = [[COMPLETE]] * 5
     run = home.start("talk")
     for _ in range(2):

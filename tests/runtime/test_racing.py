@@ -59,6 +59,10 @@ def give_up(process: Process, target: Any) -> object:
     return process.desk.continue_tool(target)
 
 
+def cancel(process: Process, target: Any) -> object:
+    return process.desk.cancel(target.row.run_id, None)
+
+
 @pytest.mark.parametrize("acts", [[approve] * EIGHT, [approve, reject] * (EIGHT // 2)], ids=["approve", "approve or reject"])
 def test_of_eight_deciders_one_wins(home: Home, acts: list[Any]) -> None:
     for round in range(3):
@@ -85,7 +89,7 @@ def test_a_cancel_and_an_approve_at_once_never_both_take_effect(home: Home) -> N
     for _ in range(3):
         run = home.start("ask")
         before = len(home.tools.starts)
-        race(home, [approve, lambda process, target: process.desk.cancel(run, None)], run)
+        race(home, [approve, cancel], run)
         done = "TOOL_INVOCATION_COMPLETED" in home.types(run)
         assert home.run(run).status == ("COMPLETED" if done else "CANCELLED") and home.rows(run) == []
         assert len(home.tools.starts) - before == home.types(run).count("TOOL_INVOCATION_STARTED")

@@ -62,7 +62,10 @@ def test_a_business_failure_settles_the_call_with_its_code(home: Home) -> None:
     assert home.value(run, "tool.free.send.error") == "no money"
 
 
-@pytest.mark.parametrize(("first", "second"), list(itertools.product(["unsent", "answered", "uncertain"], ["answered", "unsent", "permanent"])))
+PAIRS = list(itertools.product(["unsent", "answered", "uncertain"], ["answered", "unsent", "permanent"]))
+
+
+@pytest.mark.parametrize(("first", "second"), PAIRS)
 def test_a_doubt_stays_through_later_clear_failures(home: Home, first: str, second: str) -> None:
     home.tools.plan["idem.put"] = [ENDS[first], *[ENDS[second]] * 3]
     row = home.row(home.start("idem"))
@@ -212,7 +215,9 @@ def test_what_a_person_found_out_settles_a_doubt(home: Home, applied: bool) -> N
     assert home.run(run).status == "COMPLETED" and len(home.tools.starts) == 1
 
 
-@pytest.mark.parametrize("found", [{"result": 1}, {"applied": "unknown"}, {"applied": None}, {"applied": "false"}, {"applied": 0}, {"applied": True, "x": 1}])
+@pytest.mark.parametrize(
+    "found", [{"result": 1}, {"applied": "unknown"}, {"applied": None}, {"applied": "false"}, {"applied": 0}, {"applied": True, "x": 1}]
+)
 def test_an_outcome_that_says_nothing_settles_nothing(quick: Home, found: dict[str, object]) -> None:
     quick.tools.plan["free.send"] = [LOST]
     run = quick.start("free")
@@ -245,7 +250,6 @@ def test_recovery_kills_what_is_left_before_it_writes_the_row(home: Home) -> Non
     home.tools.plan["free.send"] = [dies]
     home.write(free=texts.FLOWS["free"])
     home.killed(lambda: home.desk().start("free", {}, {}))
-    call = home.tools.starts[0].call
     home.desk().pending(None, 10)
     assert home.host.killed == []  # who only looks kills nothing
     home.tools.plan["free.send"] = [dies]

@@ -42,7 +42,9 @@ def test_nothing_to_choose_from_is_not_found(home: Home) -> None:
     assert refused(home, []).kind == "not_found"  # waits of a step are never an implicit choice
 
 
-@pytest.mark.parametrize("words", [["r2345672345672"], ["c2345672345672"], ["x1"], ["c2345672345672@0123456789ab"], ["r1", "r2"], ["c1", "c2"], [""]])
+@pytest.mark.parametrize(
+    "words", [["r2345672345672"], ["c2345672345672"], ["x1"], ["c2345672345672@0123456789ab"], ["r1", "r2"], ["c1", "c2"], [""]]
+)
 def test_what_does_not_exist_is_not_found(home: Home, words: list[str]) -> None:
     home.start("ask")
     assert refused(home, words).kind == "not_found"
@@ -99,7 +101,9 @@ def test_a_part_of_a_ref_is_not_the_ref(home: Home, hex: str) -> None:
     assert refused(home, [ref(row)[:-1]]).kind == "ref_mismatch"
 
 
-@pytest.mark.parametrize(("length", "looking", "deciding"), [(3, False, False), (4, True, False), (7, True, False), (8, True, True), (13, True, True)])
+@pytest.mark.parametrize(
+    ("length", "looking", "deciding"), [(3, False, False), (4, True, False), (7, True, False), (8, True, True), (13, True, True)]
+)
 def test_a_prefix_serves_from_four_letters_to_look_and_eight_to_decide(home: Home, length: int, looking: bool, deciding: bool) -> None:
     run = home.start("ask")
     row = home.row(run)

@@ -1,4 +1,4 @@
-"""I13 and the batches of a turn: the model is asked once a turn, the stored calls are what runs, and after a refusal nothing goes on unasked."""
+"""I13 and the batches of a turn: the model is asked once a turn, what was stored is what runs, and after a refusal a person is asked."""
 
 from __future__ import annotations
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import NoReturn
 
@@ -9,6 +10,9 @@ from ..core.errors import ToolgateError
 from . import exits
 from .frame import wants_json
 from .streams import ERR
+
+_LONGEST = 300  # characters of a foreign word in a message
+_LONG = re.compile(rf"\S{{{_LONGEST + 1},}}")
 
 
 class Terminated(BaseException):
@@ -29,6 +33,8 @@ def told(words: list[str], command: Callable[[], int]) -> int:
         return _interrupted(words, "interrupted", exits.INTERRUPTED)
     except Terminated:
         return _interrupted(words, "terminated", exits.TERMINATED)
+    except OSError as fault:
+        return _of_the_system(words, fault)
     except Exception as fault:  # noqa: BLE001  # whatever it is, it is told
         return _internal(words, fault)
 
@@ -36,6 +42,7 @@ def told(words: list[str], command: Callable[[], int]) -> int:
 def _say(words: list[str], kind: str, message: str, hint: str, code: int, retryable: bool = False) -> int:
     from .views import failure
 
+    message = _LONG.sub(lambda word: word[0][:_LONGEST] + "...", message)
     if wants_json(words):
         from .output import json_line
 
@@ -51,12 +58,26 @@ def _interrupted(words: list[str], how: str, code: int) -> int:
     return _say(words, "interrupted", message, "toolgate pending list shows it", code)
 
 
-def _internal(words: list[str], fault: Exception) -> int:
-    from .report import frames, write
+def _of_the_system(words: list[str], fault: OSError) -> int:
+    """A file or a folder that is not as it has to be, where nobody expected it."""
+    _trace(words, fault)
+    message = f"{fault.filename or 'a system call failed'}: {(fault.strerror or type(fault).__name__).lower()}"
+    hint = "check the file, its folder and the free space; toolgate runs list shows what was recorded"
+    return _say(words, "storage", message, hint, exits.OF_KIND["storage"])
 
+
+def _trace(words: list[str], fault: Exception) -> None:
     if "-v" in words or "--verbose" in words:
+        from .report import frames
+
         for text in "".join(frames(fault)).splitlines():
             ERR.line(text)
+
+
+def _internal(words: list[str], fault: Exception) -> int:
+    from .report import write
+
+    _trace(words, fault)
     path = write(fault)
     message = f"internal fault: {type(fault).__name__}, {f'see {path}' if path else 'no report could be written'}"
     return _say(words, "internal", message, "toolgate runs list and toolgate events show what was recorded", exits.OF_KIND["internal"])

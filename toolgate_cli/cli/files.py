@@ -48,7 +48,7 @@ def distinct(texts: Mapping[str, str], given: Given) -> None:
 
 
 def read_object(path: str | None) -> Given:
-    """The JSON object in a file (`-`: stdin): strict, so no key twice, no NaN, nothing after it. ToolgateError("invalid") with file:line."""
+    """The JSON object in a file (`-`: stdin): no key twice, no NaN, nothing after it. ToolgateError("invalid") with file:line."""
     if path is None:
         return Given()
     name = "stdin" if path == "-" else path

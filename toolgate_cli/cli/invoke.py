@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from ..core.errors import ToolgateError
@@ -62,15 +63,19 @@ def _with_shared_options(run: Callable[..., int]) -> Callable[..., int]:
 def _check_texts(command: TyperCommand, given: Mapping[str, object], spoken: str) -> None:
     """Raises `usage` for a text that is empty where a name is wanted, or that is not UTF-8 where no file is named."""
     for parameter in command.params:
-        value, shape = given.get(parameter.name or ""), str(parameter.make_metavar_of())
+        shape: str | None = getattr(parameter, "metavar", None)
+        if shape is None:  # a flag, or a choice that was checked
+            continue
+        value = given.get(parameter.name or "")
         for text in value if isinstance(value, (list, tuple)) else (value,):
-            if not isinstance(text, str):
-                continue
-            named = parameter.opts[-1] if parameter.param_type_name == "option" else shape.strip("[].")
-            if not text and shape not in _MAY_BE_EMPTY:
-                raise ToolgateError("usage", f"{named} is empty", f"{spoken} --help")
-            if shape not in _FILES and not _is_utf8(text):
-                raise ToolgateError("usage", f"{named} is not UTF-8", "write it as UTF-8")
+            if text == "" and shape not in _MAY_BE_EMPTY:
+                raise ToolgateError("usage", f"{_named(parameter.opts, shape)} is empty", f"{spoken} --help")
+            if isinstance(text, str) and shape not in _FILES and not _is_utf8(text):
+                raise ToolgateError("usage", f"{_named(parameter.opts, shape)} is not UTF-8", "write it as UTF-8")
+
+
+def _named(spellings: Sequence[str], shape: str) -> str:
+    return next((spelling for spelling in spellings if spelling.startswith("--")), " or ".join(re.findall(r"[A-Z][A-Z=]+", shape)))
 
 
 def _is_utf8(text: str) -> bool:

@@ -31,13 +31,19 @@ def read(words: Sequence[str]) -> Words:
     run = call = hex = None
     for word in words:
         id, at, rest = word.partition("@")
-        if word.startswith("r") and not at and run is None:
-            run = word
-        elif word.startswith(("c", "w")) and call is None:
-            call, hex = id, rest if at else None
+        if word.startswith("r") and not at:
+            run = _only("run", run, word)
+        elif word.startswith(("c", "w")):
+            call, hex = _only("call", call, id), rest if at else None
         else:
             raise ToolgateError("not_found", f"{word} is neither a run (r...) nor a call (c...)", "toolgate pending list")
     return Words(run, call, hex)
+
+
+def _only(what: str, known: str | None, word: str) -> str:
+    if known is not None:
+        raise ToolgateError("usage", f"two {what}s are given, {known} and {word}", "one [RUN] and one [CALL] at most")
+    return word
 
 
 def run(tx: Reader, word: str, shortest: int = LOOKING) -> Run:
@@ -49,7 +55,7 @@ def run(tx: Reader, word: str, shortest: int = LOOKING) -> Run:
     if len(found) > 1:
         raise ToolgateError("ambiguous", f"{word} is the beginning of several runs", "give more of it")
     if not found:
-        raise ToolgateError("not_found", f"no run {word}", "toolgate runs list")
+        raise ToolgateError("not_found", f"no run {word}", _more(word, "r", shortest) or "toolgate runs list")
     return found[0]
 
 
@@ -87,7 +93,9 @@ def _named(tx: Reader, asked: Words, call: str, of: Run | None, shortest: int) -
         found = matching[0] if matching else None
     if found is None:
         _settled(tx, call, of)
-        raise ToolgateError("not_found", f"no call {call} waits for a decision{f' in {of.id}' if of else ''}", "toolgate pending list")
+        where = f" in {of.id}" if of else ""
+        hint = _more(call, call[:1], shortest) or "toolgate pending list"
+        raise ToolgateError("not_found", f"no call {call} waits for a decision{where}", hint)
     if asked.hex is not None and digests.ref(found) != f"{found.id}@{asked.hex}":
         raise ToolgateError(
             "ref_mismatch", f"{found.id} is not what {call}@{asked.hex} was", f"look at it again: toolgate pending show {found.id}"
@@ -150,9 +158,14 @@ def step(tx: Reader, word: str, step: str | None, verb: Verb, at: str) -> Row:
         raise ToolgateError("wrong_state", f"{of.id} is {of.status}: no step of it waits", standing.command(tx, of, stands, at))
     found = waits[0]
     if step is not None and step not in (found.step, found.step.rsplit("/", 1)[-1]):
-        raise ToolgateError("wrong_state", f"{of.id} waits for the step {found.step}, not for {step}", f"use --step {found.step}")
+        raise ToolgateError("wrong_state", f"{of.id} waits for the step {found.step}, not for {step}", standing.command(tx, of, found, at))
     return found
 
 
 def _prefix(word: str, letter: str, shortest: int) -> bool:
     return word.startswith(letter) and shortest <= len(word) < ID_LENGTH
+
+
+def _more(word: str, letter: str, shortest: int) -> str:
+    """What to do about a beginning that is too short to stand for an id here."""
+    return f"give {shortest} characters of it, or more" if word.startswith(letter) and len(word) < shortest else ""

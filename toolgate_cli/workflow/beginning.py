@@ -62,5 +62,6 @@ def begin(folder: str) -> tuple[str, ...]:
             with open(path, "xb") as file:
                 tomli_w.dump(content, file)
     except OSError as error:
-        raise ToolgateError("storage", f"{error.filename}: {(error.strerror or 'cannot be written').lower()}") from None
+        said = (error.strerror or "cannot be written").lower()
+        raise ToolgateError("storage", f"{error.filename}: {said}", "check the folder and its permissions") from None
     return tuple(paths)

@@ -10,7 +10,7 @@ from typing import cast
 from ..core import numerals
 from ..core.errors import ToolgateError
 from ..core.types import Json
-from .issues import Issues
+from .issues import MEND, Issues
 from .positions import KeyPath
 from .reading import Source
 
@@ -124,5 +124,5 @@ def _deepest_line(text: str) -> int:
     return where
 
 
-def _refused(source: Source, line: int, message: str, hint: str = "") -> ToolgateError:
+def _refused(source: Source, line: int, message: str, hint: str = MEND) -> ToolgateError:
     return ToolgateError("invalid", f"{source.name}:{line}: {message}", hint)

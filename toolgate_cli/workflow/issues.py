@@ -10,6 +10,7 @@ from ..core.errors import ToolgateError
 from .positions import KeyPath, Positions
 
 _BARE = re.compile(r"[A-Za-z0-9_-]+\Z")
+MEND = "mend the file, then: toolgate workflow check"
 _MOST = 50  # issues in one message
 _SHOWN = 60  # characters of a foreign word in a message
 
@@ -53,7 +54,8 @@ def refusal(told: Iterable[tuple[str, str]]) -> ToolgateError:
     messages = [message for message, _ in found[:_MOST]]
     if len(found) > _MOST:
         messages.append(f"and {len(found) - _MOST} more")
-    return ToolgateError("invalid", "; ".join(messages), "; ".join(dict.fromkeys(hint for _, hint in found[:_MOST] if hint)))
+    hints = dict.fromkeys(hint for _, hint in found[:_MOST] if hint)
+    return ToolgateError("invalid", "; ".join(messages), "; ".join(hints) or MEND)
 
 
 def field(path: KeyPath) -> str:

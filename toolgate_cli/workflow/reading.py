@@ -11,6 +11,7 @@ from ..core.errors import ToolgateError
 from ..core.world import Stamp
 
 BIGGEST = 4 * 1024 * 1024  # bytes of one file
+_INSTEAD = "a regular file in the home that can be read is wanted there"
 
 
 class Source(NamedTuple):
@@ -39,28 +40,28 @@ def read(home: str, name: str) -> Source:
     try:
         found = os.fstat(descriptor)
         if not stat.S_ISREG(found.st_mode):
-            raise ToolgateError("invalid", f"{name}: not a regular file")
+            raise ToolgateError("invalid", f"{name}: not a regular file", _INSTEAD)
         data = _all(descriptor)
     except OSError as error:
         raise _unreadable(name, error) from error
     finally:
         os.close(descriptor)
     if len(data) > BIGGEST:
-        raise ToolgateError("invalid", f"{name}: larger than {BIGGEST // 1024 // 1024} MiB")
+        raise ToolgateError("invalid", f"{name}: larger than {BIGGEST // 1024 // 1024} MiB", _INSTEAD)
     return Source(name, data, Stamp(path, found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns))
 
 
 def read_inside(home: str, name: str) -> Source:
     """As `read`, for a file that a file names: it must be in the home, neither `..` nor a link may lead out of it."""
     if not name or "\0" in name:
-        raise ToolgateError("invalid", "not the name of a file")
+        raise ToolgateError("invalid", "not the name of a file", _INSTEAD)
     root = os.path.realpath(home)
     if os.path.commonpath((root, os.path.realpath(os.path.join(home, name)))) != root:
         raise ToolgateError("invalid", f"{name} is outside the home", "name a file inside the home")
     try:
         return read(home, name)
     except FileNotFoundError as error:
-        raise ToolgateError("invalid", f"no file {name}") from error
+        raise ToolgateError("invalid", f"no file {name}", _INSTEAD) from error
 
 
 def stamp(path: str) -> Stamp:
@@ -83,4 +84,4 @@ def _all(descriptor: int) -> bytes:
 
 def _unreadable(name: str, error: Exception) -> ToolgateError:
     reason = (error.strerror if isinstance(error, OSError) else None) or "not the name of a file"
-    return ToolgateError("invalid", f"{name}: {reason.lower()}")
+    return ToolgateError("invalid", f"{name}: {reason.lower()}", _INSTEAD)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 import time
+from collections.abc import Iterator
+from itertools import chain, islice
 from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
@@ -16,6 +18,7 @@ from ..streams import OUT
 from ..views import events
 
 if TYPE_CHECKING:
+    from ...core.records import Event
     from ...runtime.desk import Desk
 
 PURPOSE: Final = "Look"
@@ -44,8 +47,14 @@ def run(frame: Frame, run_id: MaybeRun = None, type: Type = None, since: Since =
             _follow(frame, session, run_id, type, int(number))
         else:
             found, head = session.events(run_id, type, int(number), limit)
-            output.show_list(frame, events.SCHEMA, found, head, events.to_json, events.sheet, events.wide_sheet)
+            output.show_list(frame, events.SCHEMA, _begun(found), head, events.to_json, events.sheet, events.wide_sheet)
     return 0
+
+
+def _begun(found: Iterator[Event]) -> Iterator[Event]:
+    """The same, with the first one read: what cannot be read at all is found out before anything is written."""
+    first = list(islice(found, 1))
+    return chain(first, found)
 
 
 def _follow(frame: Frame, session: Desk, run_id: str | None, type: str | None, after: int) -> None:

@@ -1,0 +1,193 @@
+"""The guards that hold the invariants: where each stands, what the program is without it, and the tests that notice that it is gone."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Guard(NamedTuple):
+    """`line` stands exactly once in `file` (of the package); `without` takes its place. `caught_by`: one of these tests must fail."""
+
+    name: str
+    invariant: str
+    file: str
+    line: str
+    without: str
+    caught_by: tuple[str, ...]
+
+
+STARTING = "tests/runtime/test_starting_calls.py::"
+DENYING = "tests/runtime/test_denying.py::"
+GOING_ON = "tests/runtime/test_going_on.py::"
+WHOLE = "tests/runtime/test_all_or_nothing.py::"
+
+BEFORE_A_START: tuple[Guard, ...] = (
+    Guard(
+        "no audit, no action",
+        "I1",
+        "runtime/unit.py",
+        "        unit.flush()\n",
+        "        try:\n            unit.flush()\n        except Exception:\n            pass\n",
+        (STARTING + "test_a_start_that_cannot_be_recorded_does_not_happen",),
+    ),
+    Guard(
+        "the start is on record before the tool is called",
+        "I1",
+        "runtime/gate.py",
+        '    unit.record("TOOL_INVOCATION_STARTED", run, facts, call=call, digest=verdict.call_digest, attempt=number)\n',
+        "",
+        (STARTING + "test_the_attempt_and_its_event_are_durable_before_the_tool_is_called",),
+    ),
+    Guard(
+        "a row is started only if an event parked it",
+        "I1",
+        "runtime/gate.py",
+        "        _parked_by_the_chain(unit, was)\n",
+        "        pass\n",
+        (STARTING + "test_a_row_that_no_event_parked_is_never_started",),
+    ),
+    Guard(
+        "the row is the one that was selected",
+        "I2",
+        "runtime/deciding.py",
+        "    row = unit.tx.verify_still_current(target)\n",
+        "    row = unit.tx.find(target.run_id, target.id)\n",
+        (STARTING + "test_a_row_that_was_replaced_meanwhile_is_not_the_one_that_was_seen",),
+    ),
+    Guard(
+        "a claim takes the row away",
+        "I2",
+        "runtime/deciding.py",
+        "    claimed = case.unit.tx.claim(case.row)\n",
+        "    claimed = case.unit.tx.verify_still_current(case.row)\n",
+        (STARTING + "test_while_a_call_runs_it_cannot_be_decided_again", "tests/contracts/test_verbs.py"),
+    ),
+    Guard(
+        "what changed since it was shown is shown again",
+        "I3",
+        "core/verdict.py",
+        "    changed = q.was is not None and q.was.call_digest != digest\n",
+        "    changed = False\n",
+        (STARTING + "test_a_call_whose_tool_changed_is_shown_again_before_it_runs",),
+    ),
+    Guard(
+        "an approval of what changed is not made good by a rule that allows",
+        "I3",
+        "core/verdict.py",
+        '    if q.verb == "approve":\n        return None  # what waits',
+        '    if q.verb == "never":\n        return None  # what waits',
+        (STARTING + "test_a_tool_that_changed_is_asked_for_again_even_where_the_policy_now_allows_it",),
+    ),
+    Guard(
+        "files that changed are read again before a verdict",
+        "I3",
+        "runtime/gate.py",
+        "    if not unit.ports.files.unchanged(world):\n        return Needs(files=True)\n",
+        "",
+        (DENYING + "test_files_that_change_while_a_call_is_judged_are_judged_again",),
+    ),
+    Guard(
+        "deny rules are asked again on approve",
+        "I4",
+        "core/verdict.py",
+        '    if rule is not None or ruling.decision == "deny":\n',
+        '    if q.verb == "ask" and (rule is not None or ruling.decision == "deny"):\n',
+        (STARTING + "test_a_policy_that_denies_now_stops_an_approval",),
+    ),
+    Guard(
+        "a denied row is overridden by nobody",
+        "I4",
+        "core/verbs.py",
+        '    "POLICY_DENIED": {"approve": "override", "reject": "refuse", "retry": "override",',
+        '    "POLICY_DENIED": {"approve": "start", "reject": "refuse", "retry": "replay",',
+        (DENYING + "test_a_denial_outlives_the_rule_that_made_it", DENYING + "test_nobody_gets_past_a_denial_and_who_tries_is_on_record"),
+    ),
+    Guard(
+        "the attempt to override is an event",
+        "I4",
+        "runtime/deciding.py",
+        '    case.unit.decided(\n        "TOOL_INVOCATION_OVERRIDE_REJECTED",',
+        '    str(\n        "TOOL_INVOCATION_OVERRIDE_REJECTED",',
+        (DENYING + "test_nobody_gets_past_a_denial_and_who_tries_is_on_record",),
+    ),
+    Guard(
+        "a rule that cannot be evaluated does not allow",
+        "I5",
+        "core/policy.py",
+        "            held = against\n",
+        "            held = True\n",
+        (DENYING + "test_a_rule_that_cannot_be_evaluated_never_lets_a_call_run",),
+    ),
+    Guard(
+        "an expired row is a state of its own",
+        "I5",
+        "core/verbs.py",
+        '    if origin == "APPROVAL_REQUIRED" and expired:\n        return "EXPIRED"\n',
+        "",
+        (DENYING + "test_an_expired_row_is_not_approved_even_if_the_clock_goes_back",),
+    ),
+    Guard(
+        "time never goes back",
+        "I5",
+        "runtime/unit.py",
+        "        self.now = clock if self._head is None else max(clock, self._head.at)\n",
+        "        self.now = clock\n",
+        (DENYING + "test_an_expired_row_is_not_approved_even_if_the_clock_goes_back",),
+    ),
+    Guard(
+        "a permission that nobody granted is refused",
+        "I5",
+        "core/verdict.py",
+        '    if refusal is not None:\n        return _denied(question, ready, "auth_denied", refusal)\n',
+        "",
+        (DENYING + "test_a_tool_with_a_permission_that_nobody_granted_is_not_called",),
+    ),
+    Guard(
+        "a fault of the store is no fault of the step",
+        "I6",
+        "runtime/advance.py",
+        '        if error.kind == "storage":\n            raise  # the step did nothing wrong: it is planned again\n',
+        "",
+        (WHOLE + "test_a_fault_at_any_point_leaves_no_half_and_no_wedge",),
+    ),
+    Guard(
+        "whoever leaves nothing open drives",
+        "I6",
+        "runtime/engine.py",
+        "        return self.take(unit, run, arrived)\n",
+        "        return None\n",
+        (STARTING + "test_of_two_who_saw_the_same_row_one_wins", WHOLE + "test_state_row_outcome_and_event_commit_together"),
+    ),
+    Guard(
+        "no way past a gate",
+        "I6",
+        "runtime/advance.py",
+        '    if gate == "none":\n',
+        '    if gate == "none" or not intent.output:\n',
+        (GOING_ON + "test_there_is_no_way_past_a_gate",),
+    ),
+    Guard(
+        "the lock is taken before the transaction",
+        "I7",
+        "runtime/engine.py",
+        "        ownership.mine(self.ports)  # the lock is taken before the first transaction, not in it\n",
+        "",
+        (STARTING + "test_what_runs_is_the_text_that_was_parked",),
+    ),
+    Guard(
+        "what a verdict needs is fetched outside",
+        "I7",
+        "runtime/deciding.py",
+        "        engine.prepare(decided)\n",
+        "        with engine.write():\n            engine.prepare(decided)\n",
+        (STARTING + "test_what_runs_is_the_text_that_was_parked",),
+    ),
+    Guard(
+        "long stretches are committed on their way",
+        "I7",
+        "runtime/advance.py",
+        "STRETCH = 1000",
+        "STRETCH = 1000000",
+        (WHOLE + "test_a_long_stretch_of_pure_steps_is_committed_on_its_way",),
+    ),
+)

@@ -1,0 +1,80 @@
+"""The tests are able to fail: with any one guard taken out of a copy of the program, the tests that it is named with notice."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from functools import lru_cache
+from pathlib import Path
+
+import pytest
+from proofs.guards import BEFORE_A_START, Guard
+from proofs.guards_of_ends import AFTER_A_START
+
+GUARDS = BEFORE_A_START + AFTER_A_START
+ROOT = Path(__file__).resolve().parents[2]
+FEW = ("no audit, no action", "doubt is sticky")  # in every run; all of them with --long
+TESTED = ("runtime", "contracts", "conftest.py", "__init__.py")
+
+
+def copy(folder: Path) -> Path:
+    """The program and the tests of its heart."""
+    quiet = shutil.ignore_patterns("__pycache__")
+    shutil.copytree(ROOT / "toolgate_cli", folder / "toolgate_cli", ignore=quiet)
+    for name in TESTED:
+        source = ROOT / "tests" / name
+        if source.is_dir():
+            shutil.copytree(source, folder / "tests" / name, ignore=quiet)
+        else:
+            (folder / "tests").mkdir(exist_ok=True)
+            shutil.copy(source, folder / "tests" / name)
+    shutil.copy(ROOT / "pyproject.toml", folder)
+    return folder
+
+
+@lru_cache(maxsize=1)
+def source(file: str) -> str:
+    return (ROOT / "toolgate_cli" / file).read_text()
+
+
+def run(folder: Path, *tests: str) -> subprocess.CompletedProcess[str]:
+    """The tests against the copy. 0: they pass; 1: some fail."""
+    environment = {**os.environ, "PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1"}
+    command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", "-p", "no:xdist", *tests]
+    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=280, check=False)
+
+
+@pytest.mark.parametrize("guard", GUARDS, ids=lambda guard: guard.name)
+def test_a_guard_stands_where_it_is_said_to(guard: Guard) -> None:
+    assert source(guard.file).count(guard.line) == 1 and guard.line != guard.without
+
+
+def test_every_invariant_of_the_runtime_has_a_guard() -> None:
+    assert {f"I{number}" for number in (*range(1, 11), 13)} <= {guard.invariant for guard in GUARDS}
+    assert len({guard.name for guard in GUARDS}) == len(GUARDS) and set(FEW) <= {guard.name for guard in GUARDS}
+
+
+def test_with_all_its_guards_the_copy_passes(tmp_path: Path, long: bool) -> None:
+    """Else a copy that cannot even be imported would count as noticed."""
+    wanted = dict.fromkeys(test for guard in GUARDS if long or guard.name in FEW for test in guard.caught_by)
+    folder = copy(tmp_path)
+    where = folder / "tests" / "runtime" / "test_where.py"
+    where.write_text(f"import toolgate_cli\n\n\ndef test_where() -> None:\n    assert toolgate_cli.__file__.startswith({str(folder)!r})\n")
+    done = run(folder, "tests/runtime/test_where.py", *wanted)
+    assert done.returncode == 0, done.stdout[-2000:]
+
+
+@pytest.mark.parametrize("guard", GUARDS, ids=lambda guard: guard.name)
+def test_a_guard_that_is_taken_out_is_missed(guard: Guard, tmp_path: Path, long: bool) -> None:
+    if not long and guard.name not in FEW:
+        pytest.skip("with --long")
+    folder = copy(tmp_path)
+    file = folder / "toolgate_cli" / guard.file
+    text = source(guard.file).replace(guard.line, guard.without)
+    compile(text, guard.file, "exec")
+    file.write_text(text)
+    done = run(folder, *guard.caught_by)
+    assert done.returncode == 1, f"nobody missed it:\n{done.stdout[-2000:]}{done.stderr[-500:]}"
+    assert "error during collection" not in done.stdout
