@@ -20,8 +20,11 @@ Lives = list[tuple[Words, float]]  # commands that run at the same time, and the
 Perform = Callable[[Path, Lives], list[Done | None]]  # how each ended; None: it was killed
 
 
-def torment(folder: Path, dice: random.Random, rounds: int, perform: Perform, longest: float, tell: Tell) -> None:
-    """So many rounds of commands that live a random time, at most `longest` seconds; checks after each of them."""
+Span = Callable[[Path], tuple[float, float]]  # home -> the shortest and the longest life of a command
+
+
+def torment(folder: Path, dice: random.Random, rounds: int, perform: Perform, span: Span, tell: Tell) -> None:
+    """So many rounds of commands that live a random time; checks after each of them."""
     for begun in range(0, rounds, ROUNDS):
         home = homes.make(
             folder / f"home-{begun}",
@@ -29,10 +32,11 @@ def torment(folder: Path, dice: random.Random, rounds: int, perform: Perform, lo
             policy=dice.choice(("allow", "require_approval")),
             gate=dice.choice(("approval", "review")),
         )
+        shortest, longest = span(home)
         for _ in range(min(ROUNDS, rounds - begun)):
             homes.set_mode(home, dice.choice(MODES))
             before = facts.read(home)
-            lives = [(_choose(before, dice), dice.uniform(0.0, longest)) for _ in range(dice.choice((1, 1, 1, 2)))]
+            lives = [(_choose(before, dice), dice.uniform(shortest, longest)) for _ in range(dice.choice((1, 1, 1, 2)))]
             for (words, _), ended in zip(lives, perform(home, lives), strict=True):
                 tell("killed" if ended is None else "came to an end", 1)
                 assert ended is None or ended.code in (0, 1, 5, 9), (words, ended)

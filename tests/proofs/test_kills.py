@@ -48,11 +48,19 @@ def _installed(home: Path, lives: mob.Lives) -> list[Done | None]:
     return [None if done.code == -signal.SIGKILL else done for done in ends]
 
 
+def _of_the_interpreter(home: Path) -> tuple[float, float]:
+    """From just before a command begins its work, as slow as this computer is now, to after its end."""
+    began = time.monotonic()
+    workers.finish(workers.real(home, "runs", "list"))
+    taken = time.monotonic() - began
+    return 0.7 * taken, 2.0 * taken
+
+
 def test_forked_commands_that_are_killed_at_any_moment_lose_and_double_nothing(long: bool, tally: Tell) -> None:
     with homes.folder() as folder:
-        mob.torment(folder, _seed(tally), 10_000 if long else 300, _forked, 0.12, tally)
+        mob.torment(folder, _seed(tally), 10_000 if long else 300, _forked, lambda _: (0.0, 0.12), tally)
 
 
 def test_installed_commands_that_are_killed_at_any_moment_lose_and_double_nothing(long: bool, tally: Tell) -> None:
     with homes.folder() as folder:
-        mob.torment(folder, _seed(tally), 1_000 if long else 20, _installed, 0.4, tally)
+        mob.torment(folder, _seed(tally), 1_000 if long else 20, _installed, _of_the_interpreter, tally)

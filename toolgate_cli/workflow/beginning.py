@@ -32,8 +32,20 @@ TOOLS = {
     },
     "policy": {
         "default": "require_approval",
-        "rules": [{"name": "reads-are-free", "safety": "read_only", "decision": "allow"}],
+        "rules": [
+            {"name": "reads-are-free", "safety": "read_only", "decision": "allow", "reason": "a tool that only reads needs nobody's word"},
+            {
+                "name": "writes-are-asked-for",
+                "safety": "write",
+                "decision": "require_approval",
+                "reason": "a person looks at what is written",
+            },
+        ],
     },
+}
+ABOVE = {
+    "toolgate.toml": "# The operator's file: which tools there are, and who is asked. What no rule names is asked for.\n\n",
+    "hello.toml": "# A workflow: its steps run in order, and every tool call passes the gate. Start it with: toolgate start hello\n\n",
 }
 HELLO = {
     "schema": 1,
@@ -42,7 +54,13 @@ HELLO = {
     "inputs": {"text": {"type": "string", "default": "hello"}},
     "steps": [
         {"id": "when", "type": "tool", "tool": "clock.now"},
-        {"id": "note", "type": "tool", "tool": "notes.add", "arguments": {"text": "${inputs.text}"}},
+        {
+            "id": "note",
+            "type": "tool",
+            "title": "Write it down, once somebody said yes",
+            "tool": "notes.add",
+            "arguments": {"text": "${inputs.text}"},
+        },
     ],
 }
 
@@ -59,8 +77,8 @@ def begin(folder: str) -> tuple[str, ...]:
     try:
         for path, content in paths.items():
             os.makedirs(os.path.dirname(path), exist_ok=True)
-            with open(path, "xb") as file:
-                tomli_w.dump(content, file)
+            with open(path, "x", encoding="utf-8") as file:
+                file.write(ABOVE[os.path.basename(path)] + tomli_w.dumps(content))
     except OSError as error:
         said = (error.strerror or "cannot be written").lower()
         raise ToolgateError("storage", f"{error.filename}: {said}", "check the folder and its permissions") from None
