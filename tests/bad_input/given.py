@@ -254,6 +254,7 @@ options = ["post", "courier"]
 FILES = {
     "tool.py": TOOL,
     "mode": "ok",
+    "found.json": '{"applied": true, "result": 1}',
     "toolgate.toml": OPERATOR,
     "pay.json": SCHEMA,
     "rates.csv": "eur,1\n",

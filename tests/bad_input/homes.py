@@ -42,10 +42,13 @@ class Home:
     def write(self, name: str, content: str | bytes) -> None:
         (self.path / name).write_bytes(content if isinstance(content, bytes) else content.encode())
 
-    def mend(self, name: str) -> None:
-        """The file as it was."""
-        remove(self.path / name)
-        self.write(name, FILES[name])
+    def mend(self) -> None:
+        """All files as they were."""
+        for name, content in FILES.items():
+            path = self.path / name
+            if path.is_symlink() or not path.is_file() or path.read_text(errors="replace") != content:
+                remove(path)
+                path.write_text(content)
 
     @property
     def database(self) -> Path:

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from proofs.workers import environment, warm
+
 from toolgate_cli.cli import main
 from toolgate_cli.host import clock
 

@@ -126,9 +126,9 @@ AFTER_A_START: tuple[Guard, ...] = (
     Guard(
         "after a refusal the later batches of the turn are asked for",
         "I13",
-        "runtime/batch.py",
-        "calls=tuple(call.id for call in calls), wary=intent.wary)",
-        "calls=tuple(call.id for call in calls), wary=False)",
+        "steps/agent.py",
+        "wary=talk.wary or refused",
+        "wary=talk.wary",
         (TURNS + "test_a_refusal_makes_the_later_batches_of_its_turn_ask_and_the_next_turn_is_free_again",),
     ),
     Guard(

@@ -27,6 +27,10 @@ class Killed(BaseException):
     """A process ended here as by kill -9: nothing that it would have done afterwards happens."""
 
 
+class Wrong(BaseException):
+    """What a test expected while a tool ran is not so; an ordinary exception would count as the tool's own end."""
+
+
 class Clock:
     """Stands still but for a millisecond with every look; `sleep` and `pass_time` move it. `behind`: seconds that it is set back."""
 

@@ -21,7 +21,7 @@ from toolgate_cli.stores.memory import MemoryStore
 from toolgate_cli.stores.sqlite import SqliteStore
 
 from . import texts
-from .fakes import Clock, Host, Killed, Mint, Models, Owner, Pausing, Processes, Started, Tools
+from .fakes import Clock, Host, Killed, Mint, Models, Owner, Pausing, Processes, Started, Tools, Wrong
 from .watch import Dump, Watch, Watched, dump
 
 STORES = ("memory", "sqlite")
@@ -174,9 +174,12 @@ class _Provider:
         self._tool = tool
 
     def invoke(self, claim: Any, limits: InvokeLimits) -> ToolResult:
-        self._process.home.watch.outside("a tool is started")
         started = Started(self._tool.capability, claim.call_id, claim.key, claim.arguments, limits, self._process)
-        return self._process.home.tools.invoke(started)
+        try:
+            self._process.home.watch.outside("a tool is started")
+            return self._process.home.tools.invoke(started)
+        except AssertionError as error:
+            raise Wrong(str(error)) from error
 
 
 class _Files:

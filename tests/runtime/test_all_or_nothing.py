@@ -184,6 +184,17 @@ def test_a_fault_leaves_no_half_in_the_durable_store(tmp_path: Path, long: bool,
         at += 1 if long else 17
 
 
+def test_a_store_that_cannot_be_read_while_a_step_is_planned_is_no_fault_of_the_step(home: Home) -> None:
+    def unreadable(name: str, values: tuple[Any, ...]) -> None:
+        if name == "value":
+            raise ToolgateError("storage", "the file cannot be read")
+
+    home.watch.fault = unreadable
+    with pytest.raises(ToolgateError) as caught:
+        home.start("free")
+    assert caught.value.kind == "storage" and "RUN_FAILED" not in home.types()
+
+
 def test_state_row_outcome_and_event_commit_together(home: Home) -> None:
     prepared(home)
     run = home.start("ask")

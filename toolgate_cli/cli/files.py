@@ -63,6 +63,8 @@ def read_object(path: str | None) -> Given:
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
         raise ToolgateError("invalid", f"{name}:{line}: the file is not UTF-8", "save it as UTF-8") from error
+    if text.startswith("\ufeff"):
+        raise ToolgateError("invalid", f"{name}:1: the file begins with a byte order mark", "save it as UTF-8 without one")
     try:
         value = canonical.parse(text)
     except ToolgateError as error:

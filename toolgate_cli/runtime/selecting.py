@@ -42,7 +42,7 @@ def read(words: Sequence[str]) -> Words:
 
 def _only(what: str, known: str | None, word: str) -> str:
     if known is not None:
-        raise ToolgateError("usage", f"two {what}s are given, {known} and {word}", "one [RUN] and one [CALL] at most")
+        raise ToolgateError("not_found", f"two {what}s are given, {known} and {word}", "one [RUN] and one [CALL] at most")
     return word
 
 

@@ -34,8 +34,14 @@ def fill_inputs(inputs: Mapping[str, Json], given: Mapping[str, Json], texts: Ma
             problems.append(f"{name}: {error.message}")
             hints.append(error.hint)
     if problems:
-        raise ToolgateError("invalid", "; ".join(problems), "; ".join(dict.fromkeys(filter(None, hints))))
+        raise ToolgateError("invalid", "; ".join(problems), "; ".join(dict.fromkeys(filter(None, hints))) or _listed(inputs))
     return filled
+
+
+def _listed(inputs: Mapping[str, Json]) -> str:
+    """What there is to give, as far as that is short."""
+    kinds = {name: schema.get("type") if isinstance(schema, dict) else None for name, schema in inputs.items()}
+    return "inputs: " + ", ".join(f"{name} ({kind})" if isinstance(kind, str) else name for name, kind in [*kinds.items()][:20])
 
 
 def _value(name: str, schema: Json, given: Mapping[str, Json], texts: Mapping[str, str]) -> Json:
