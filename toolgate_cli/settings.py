@@ -98,7 +98,7 @@ def _file(text: str, origin: str) -> str:
     path = os.path.abspath(_path(text, origin))
     if os.path.lexists(path) and _is_special(path):  # SQLite would wait for ever for the other end of a pipe
         raise ToolgateError("storage", f"{origin}: {text} is not a regular file", "name another file with --db")
-    return path
+    return os.path.realpath(path)  # the locks of those who use it stand beside it: one store, one place
 
 
 def _is_special(path: str) -> bool:

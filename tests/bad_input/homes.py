@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import shutil
 import sqlite3
 from contextlib import closing
@@ -49,6 +50,9 @@ class Home:
             if path.is_symlink() or not path.is_file() or path.read_text(errors="replace") != content:
                 remove(path)
                 path.write_text(content)
+
+    def pending(self) -> list[dict[str, Any]]:
+        return rows(self.path)
 
     @property
     def database(self) -> Path:
@@ -129,7 +133,7 @@ def check_refusal(said: Said, code: int) -> None:
     for line in lines:
         text = line.partition(": ")[2]
         assert line.isprintable() and text and text == text.strip(), said
-        assert not text[0].isupper() and not text.endswith("."), said
+        assert not re.match(r"[A-Z][a-z]", text) and (text.endswith("...") or not text.endswith(".")), said
 
 
 def check_json(said: Said) -> None:

@@ -20,7 +20,7 @@ BROKEN = [
     edited('default = "require_approval"', 'default = ""', "policy.default"),
     edited("[policy]", "[polcy]", "polcy: unknown key"),
     edited("[[policy.rules]]", "[[policy.rule]]", "policy.rule"),
-    edited("[[policy.rules]]", "[policy.rules]", ""),
+    edited("[[policy.rules]]", "[policy.rules]", "", '[[policy.rules]]\nname = "never"'),
     edited(DENY, 'capability = "ledger.drop"\ndecision = "denied"', "decision", 'decision = "denied"'),
     edited(DENY, 'capability = "ledger.drop"', "decision: required key is missing", '[[policy.rules]]\nname = "never"'),
     edited(DENY, 'capability = "ledger.dorp"\ndecision = "deny"', "there is no tool ledger.dorp"),
@@ -28,7 +28,7 @@ BROKEN = [
     edited(DENY, 'capability = "ledger.drop(rm -rf /)*"\ndecision = "deny"', "not a pattern"),
     edited(DENY, 'capability = ""\ndecision = "deny"', "capability"),
     edited(DENY, 'capability = " "\ndecision = "deny"', "capability"),
-    edited('name = "never"', 'name = "big"', "a rule is called big already"),
+    edited('name = "never"\n', 'name = "big"\n', "a rule is called big already", 'name = "big"\ncapability = "ledger.drop"'),
     edited('name = "never"\n', "", "name: required key is missing", '[[policy.rules]]\ncapability = "ledger.drop"'),
     edited('arg = "/amount", gt = 500', 'arg = "/amount", gt = "500"', "compare with a number"),
     edited('arg = "/amount", gt = 500', 'arg = "/amount", gtt = 500', "gtt"),
@@ -65,7 +65,7 @@ def test_a_default_that_is_cut_off_is_no_allow(spoilt: Home) -> None:
     """The file at every length: what is refused is refused in words, and what loads asks or denies (CASES B5)."""
     start, end = OPERATOR.index("[policy]"), OPERATOR.index("[approvers]")
     before = spoilt.stand()[1]
-    for length in range(start, end, 9):
+    for length in range(start, end, 17):
         spoilt.write(FILE, OPERATOR[:length])
         said = spoilt.say("approve", spoilt.calls["denied"])
         assert said.code in (5, 6, 7) and said.out == "", (length, said)

@@ -6,11 +6,10 @@ from typing import NamedTuple
 
 
 class Guard(NamedTuple):
-    """`line` stands exactly once in `file` (of the package); `without` takes its place. `caught_by`: one of these tests must fail."""
+    """`line` stands exactly once in the whole package; `without` takes its place. `caught_by`: one of these tests must fail then."""
 
     name: str
     invariant: str
-    file: str
     line: str
     without: str
     caught_by: tuple[str, ...]
@@ -25,7 +24,6 @@ BEFORE_A_START: tuple[Guard, ...] = (
     Guard(
         "no audit, no action",
         "I1",
-        "runtime/unit.py",
         "        unit.flush()\n",
         "        try:\n            unit.flush()\n        except Exception:\n            pass\n",
         (STARTING + "test_a_start_that_cannot_be_recorded_does_not_happen",),
@@ -33,7 +31,6 @@ BEFORE_A_START: tuple[Guard, ...] = (
     Guard(
         "the start is on record before the tool is called",
         "I1",
-        "runtime/gate.py",
         '    unit.record("TOOL_INVOCATION_STARTED", run, facts, call=call, digest=verdict.call_digest, attempt=number)\n',
         "",
         (STARTING + "test_the_attempt_and_its_event_are_durable_before_the_tool_is_called",),
@@ -41,23 +38,20 @@ BEFORE_A_START: tuple[Guard, ...] = (
     Guard(
         "a row is started only if an event parked it",
         "I1",
-        "runtime/gate.py",
-        "        _parked_by_the_chain(unit, was)\n",
+        "        parked_by_the_chain(unit, was)\n",
         "        pass\n",
         (STARTING + "test_a_row_that_no_event_parked_is_never_started",),
     ),
     Guard(
         "the row is the one that was selected",
         "I2",
-        "runtime/deciding.py",
-        "    row = unit.tx.verify_still_current(target)\n",
-        "    row = unit.tx.find(target.run_id, target.id)\n",
+        '    row = unit.tx.verify_still_current(target)\n    if row is None:\n        raise ToolgateError("claim_lost", f"{target.id}',
+        '    row = unit.tx.find(target.run_id, target.id)\n    if row is None:\n        raise ToolgateError("claim_lost", f"{target.id}',
         (STARTING + "test_a_row_that_was_replaced_meanwhile_is_not_the_one_that_was_seen",),
     ),
     Guard(
         "a claim takes the row away",
         "I2",
-        "runtime/deciding.py",
         "    claimed = case.unit.tx.claim(case.row)\n",
         "    claimed = case.unit.tx.verify_still_current(case.row)\n",
         (STARTING + "test_while_a_call_runs_it_cannot_be_decided_again", "tests/contracts/test_verbs.py"),
@@ -65,7 +59,6 @@ BEFORE_A_START: tuple[Guard, ...] = (
     Guard(
         "what changed since it was shown is shown again",
         "I3",
-        "core/verdict.py",
         "    changed = q.was is not None and q.was.call_digest != digest\n",
         "    changed = False\n",
         (STARTING + "test_a_call_whose_tool_changed_is_shown_again_before_it_runs",),
@@ -73,7 +66,6 @@ BEFORE_A_START: tuple[Guard, ...] = (
     Guard(
         "an approval of what changed is not made good by a rule that allows",
         "I3",
-        "core/verdict.py",
         '    if q.verb == "approve":\n        return None  # what waits',
         '    if q.verb == "never":\n        return None  # what waits',
         (STARTING + "test_a_tool_that_changed_is_asked_for_again_even_where_the_policy_now_allows_it",),
@@ -81,7 +73,6 @@ BEFORE_A_START: tuple[Guard, ...] = (
     Guard(
         "files that changed are read again before a verdict",
         "I3",
-        "runtime/gate.py",
         "    if not unit.ports.files.unchanged(world):\n        return Needs(files=True)\n",
         "",
         (DENYING + "test_files_that_change_while_a_call_is_judged_are_judged_again",),
@@ -89,15 +80,13 @@ BEFORE_A_START: tuple[Guard, ...] = (
     Guard(
         "deny rules are asked again on approve",
         "I4",
-        "core/verdict.py",
-        '    if rule is not None or ruling.decision == "deny":\n',
-        '    if q.verb == "ask" and (rule is not None or ruling.decision == "deny"):\n',
+        '    if ruling.decision == "deny":\n',
+        '    if q.verb == "ask" and ruling.decision == "deny":\n',
         (STARTING + "test_a_policy_that_denies_now_stops_an_approval",),
     ),
     Guard(
         "a denied row is overridden by nobody",
         "I4",
-        "core/verbs.py",
         '    "POLICY_DENIED": {"approve": "override", "reject": "refuse", "retry": "override",',
         '    "POLICY_DENIED": {"approve": "start", "reject": "refuse", "retry": "replay",',
         (DENYING + "test_a_denial_outlives_the_rule_that_made_it", DENYING + "test_nobody_gets_past_a_denial_and_who_tries_is_on_record"),
@@ -105,7 +94,6 @@ BEFORE_A_START: tuple[Guard, ...] = (
     Guard(
         "the attempt to override is an event",
         "I4",
-        "runtime/deciding.py",
         '    case.unit.decided(\n        "TOOL_INVOCATION_OVERRIDE_REJECTED",',
         '    str(\n        "TOOL_INVOCATION_OVERRIDE_REJECTED",',
         (DENYING + "test_nobody_gets_past_a_denial_and_who_tries_is_on_record",),
@@ -113,7 +101,6 @@ BEFORE_A_START: tuple[Guard, ...] = (
     Guard(
         "a rule that cannot be evaluated does not allow",
         "I5",
-        "core/policy.py",
         "            held = against\n",
         "            held = True\n",
         (DENYING + "test_a_rule_that_cannot_be_evaluated_never_lets_a_call_run",),
@@ -121,7 +108,6 @@ BEFORE_A_START: tuple[Guard, ...] = (
     Guard(
         "an expired row is a state of its own",
         "I5",
-        "core/verbs.py",
         '    if origin == "APPROVAL_REQUIRED" and expired:\n        return "EXPIRED"\n',
         "",
         (DENYING + "test_an_expired_row_is_not_approved_even_if_the_clock_goes_back",),
@@ -129,7 +115,6 @@ BEFORE_A_START: tuple[Guard, ...] = (
     Guard(
         "time never goes back",
         "I5",
-        "runtime/unit.py",
         "        self.now = clock if self._head is None else max(clock, self._head.at)\n",
         "        self.now = clock\n",
         (DENYING + "test_an_expired_row_is_not_approved_even_if_the_clock_goes_back",),
@@ -137,7 +122,6 @@ BEFORE_A_START: tuple[Guard, ...] = (
     Guard(
         "a permission that nobody granted is refused",
         "I5",
-        "core/verdict.py",
         '    if refusal is not None:\n        return _denied(question, ready, "auth_denied", refusal)\n',
         "",
         (DENYING + "test_a_tool_with_a_permission_that_nobody_granted_is_not_called",),
@@ -145,7 +129,6 @@ BEFORE_A_START: tuple[Guard, ...] = (
     Guard(
         "a fault of the store is no fault of the step",
         "I6",
-        "runtime/advance.py",
         '        if error.kind == "storage":\n            raise  # the step did nothing wrong: it is planned again\n',
         "",
         (WHOLE + "test_a_store_that_cannot_be_read_while_a_step_is_planned_is_no_fault_of_the_step",),
@@ -153,7 +136,6 @@ BEFORE_A_START: tuple[Guard, ...] = (
     Guard(
         "whoever leaves nothing open drives",
         "I6",
-        "runtime/engine.py",
         "        return self.take(unit, run, arrived)\n",
         "        return None\n",
         (STARTING + "test_of_two_who_saw_the_same_row_one_wins", WHOLE + "test_state_row_outcome_and_event_commit_together"),
@@ -161,7 +143,6 @@ BEFORE_A_START: tuple[Guard, ...] = (
     Guard(
         "no way past a gate",
         "I6",
-        "runtime/advance.py",
         '    if gate == "none":\n',
         '    if gate == "none" or not intent.output:\n',
         (GOING_ON + "test_there_is_no_way_past_a_gate",),
@@ -169,7 +150,6 @@ BEFORE_A_START: tuple[Guard, ...] = (
     Guard(
         "the lock is taken before the transaction",
         "I7",
-        "runtime/engine.py",
         "        ownership.mine(self.ports)  # the lock is taken before the first transaction, not in it\n",
         "",
         (STARTING + "test_what_runs_is_the_text_that_was_parked",),
@@ -177,7 +157,6 @@ BEFORE_A_START: tuple[Guard, ...] = (
     Guard(
         "what a verdict needs is fetched outside",
         "I7",
-        "runtime/deciding.py",
         "        engine.prepare(decided)\n",
         "        with engine.write():\n            engine.prepare(decided)\n",
         (STARTING + "test_what_runs_is_the_text_that_was_parked",),
@@ -185,7 +164,6 @@ BEFORE_A_START: tuple[Guard, ...] = (
     Guard(
         "long stretches are committed on their way",
         "I7",
-        "runtime/advance.py",
         "STRETCH = 1000",
         "STRETCH = 1000000",
         (WHOLE + "test_a_long_stretch_of_pure_steps_is_committed_on_its_way",),

@@ -14,7 +14,6 @@ AFTER_A_START: tuple[Guard, ...] = (
     Guard(
         "doubt is sticky",
         "I8",
-        "runtime/gate.py",
         '    if doubt is not None or judged.kind == "uncertain":\n',
         '    if judged.kind != "uncertain":\n        doubt = None\n    else:\n',
         (REPEATING + "test_a_doubt_stays_through_later_clear_failures",),
@@ -22,7 +21,6 @@ AFTER_A_START: tuple[Guard, ...] = (
     Guard(
         "doubt goes along when a row is parked again",
         "I8",
-        "runtime/gate.py",
         "        doubt=was.doubt if was else None,\n",
         "        doubt=None,\n",
         (REPEATING + "test_a_doubt_walks_through_a_changed_tool_to_another_person",),
@@ -30,7 +28,6 @@ AFTER_A_START: tuple[Guard, ...] = (
     Guard(
         "what a dead owner ran is in doubt",
         "I8",
-        "runtime/recovery.py",
         "        row = row._replace(doubt=effects.stricter(row.doubt or effect, effect))\n",
         "",
         (REPEATING + "test_a_call_whose_caller_was_killed_is_listed_at_once_and_not_started_again",),
@@ -38,7 +35,6 @@ AFTER_A_START: tuple[Guard, ...] = (
     Guard(
         "asking again does not start what is in doubt",
         "I8",
-        "runtime/deciding.py",
         "    refusal = _doubt(case) if isinstance(verdict, Start) else None\n",
         "    refusal = None\n",
         (REPEATING + "test_a_doubtful_approval_that_expired_is_not_started_by_asking_again",),
@@ -46,7 +42,6 @@ AFTER_A_START: tuple[Guard, ...] = (
     Guard(
         "the stricter of then and now",
         "I9",
-        "runtime/gate.py",
         "effects.repeatable(effects.stricter(row.doubt, tool.effect))",
         "effects.repeatable(tool.effect)",
         (REPEATING + "test_the_stricter_of_then_and_now_says_whether_a_doubtful_call_may_run_again",),
@@ -54,7 +49,6 @@ AFTER_A_START: tuple[Guard, ...] = (
     Guard(
         "the declared class alone decides on a repetition",
         "I9",
-        "core/effects.py",
         '        "unsafe": ("OUTCOME_UNKNOWN", "OUTCOME_UNKNOWN"),\n    },\n}',
         '        "unsafe": ("repeat", "OUTCOME_UNKNOWN"),\n    },\n}',
         (REPEATING + "test_how_often_a_call_is_started",),
@@ -62,7 +56,6 @@ AFTER_A_START: tuple[Guard, ...] = (
     Guard(
         "a survivor keeps a call from being started again",
         "I9",
-        "runtime/gate.py",
         " and not result.survivors and result.left_behind is None\n",
         "\n",
         (REPEATING + "test_nothing_is_repeated_while_something_of_it_is_left",),
@@ -70,7 +63,6 @@ AFTER_A_START: tuple[Guard, ...] = (
     Guard(
         "a tool that became unsafe is not repeated",
         "I9",
-        "runtime/engine.py",
         "        if verdict.call_digest != held.row.call_digest and not gate.permits(held.row, verdict.tool):\n",
         "        if False:\n",
         (REPEATING + "test_a_tool_that_becomes_unsafe_while_its_next_attempt_waits_is_not_started_again",),
@@ -78,7 +70,6 @@ AFTER_A_START: tuple[Guard, ...] = (
     Guard(
         "cancel marks what runs",
         "I10",
-        "runtime/starting.py",
         "    unit.tx.mark_cancelled(run.id)\n",
         "",
         (CANCELLING + "test_a_call_that_runs_sees_the_cancel_and_its_end_is_only_an_event",),
@@ -86,7 +77,6 @@ AFTER_A_START: tuple[Guard, ...] = (
     Guard(
         "a late result changes no state",
         "I10",
-        "runtime/gate.py",
         "    if held is None or held.cancelled:\n",
         "    if held is None:\n",
         (CANCELLING + "test_a_call_that_runs_sees_the_cancel_and_its_end_is_only_an_event",),
@@ -94,7 +84,6 @@ AFTER_A_START: tuple[Guard, ...] = (
     Guard(
         "nothing is carried on after a cancel",
         "I10",
-        "runtime/engine.py",
         "            return None  # cancelled or taken over while the model answered: what it said is not carried out\n",
         "            pass\n",
         (CANCELLING + "test_what_a_model_says_after_a_cancel_is_not_carried_out",),
@@ -102,7 +91,6 @@ AFTER_A_START: tuple[Guard, ...] = (
     Guard(
         "a cancelled run has one verb, and it moves nothing",
         "I10",
-        "core/verbs.py",
         '        return "CANCELLED" if origin is None else "CANCELLED_IN_DOUBT"\n',
         '        return "CANCELLED" if origin is None else origin\n',
         (CANCELLING + "test_whatever_a_run_waits_for_it_can_be_cancelled",),
@@ -110,7 +98,6 @@ AFTER_A_START: tuple[Guard, ...] = (
     Guard(
         "what came in is kept until it was planned with",
         "I13",
-        "core/cursor.py",
         '            return ["turn", *came]\n',
         "            return None\n",
         ("tests/runtime/test_turns.py",),
@@ -118,7 +105,6 @@ AFTER_A_START: tuple[Guard, ...] = (
     Guard(
         "after a refusal the rest of the batch is asked for",
         "I13",
-        "runtime/batch.py",
         "wary=frame.wary or refused",
         "wary=frame.wary",
         (TURNS + "test_after_a_refusal_what_was_allowed_is_asked_for_in_the_rest_of_the_batch",),
@@ -126,7 +112,6 @@ AFTER_A_START: tuple[Guard, ...] = (
     Guard(
         "after a refusal the later batches of the turn are asked for",
         "I13",
-        "steps/agent.py",
         "wary=talk.wary or refused",
         "wary=talk.wary",
         (TURNS + "test_a_refusal_makes_the_later_batches_of_its_turn_ask_and_the_next_turn_is_free_again",),
@@ -134,7 +119,6 @@ AFTER_A_START: tuple[Guard, ...] = (
     Guard(
         "a failure holds back the rest",
         "I13",
-        "runtime/batch.py",
         "            return run, Held()  # an unsettled failure holds back the rest\n",
         "            pass\n",
         (TURNS + "test_cleared_calls_start_in_order_and_a_failure_holds_back_the_rest",),
@@ -142,7 +126,6 @@ AFTER_A_START: tuple[Guard, ...] = (
     Guard(
         "a model's own call ids are never taken",
         "I13",
-        "runtime/asking.py",
         '    mine = {key: value for key, value in command.items() if key != "call"}\n    return {**mine, "call": unit.ports.mint.id("c")}',
         '    mine = dict(command)\n    return {"call": unit.ports.mint.id("c"), **mine}',
         (STARTING + "test_the_ids_that_a_model_sends_are_labels_only",),
@@ -150,15 +133,13 @@ AFTER_A_START: tuple[Guard, ...] = (
     Guard(
         "a vote counts once",
         "who decides",
-        "runtime/deciding.py",
-        "        if any(vote.actor == name for vote in votes):\n",
-        "        if False:\n",
+        "    if new_actor in voted:\n",
+        "    if False:\n",
         (DECIDERS + "test_a_quorum_is_of_distinct_people",),
     ),
     Guard(
         "a scope is asked for",
         "who decides",
-        "core/quorum.py",
         "    if not _holds_scope(row, person_name, approvers):\n",
         "    if False:\n",
         (DECIDERS + "test_a_scope_is_needed_for_every_decision",),

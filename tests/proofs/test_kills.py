@@ -48,21 +48,21 @@ def _installed(home: Path, lives: mob.Lives) -> list[Done | None]:
     return [None if done.code == -signal.SIGKILL else done for done in ends]
 
 
-def _of_the_interpreter(home: Path) -> tuple[float, float]:
-    """From the moment at which a command has begun its work, as slow as this computer is now, to its end."""
+def _span(perform: mob.Perform, home: Path, earliest: float) -> tuple[float, float]:
+    """From that part of a start, as slow as this computer is now, to a little after its end."""
     homes.set_mode(home, "ok")
     for _ in range(2):  # the first one checks the files
         began = time.monotonic()
-        workers.finish(workers.real(home, "start", "pay"))
+        perform(home, [(("start", "pay"), workers.LIMIT)])
     taken = time.monotonic() - began
-    return 0.4 * taken, 1.2 * taken
+    return earliest * taken, 1.2 * taken
 
 
 def test_forked_commands_that_are_killed_at_any_moment_lose_and_double_nothing(long: bool, tally: Tell) -> None:
     with homes.folder() as folder:
-        mob.torment(folder, _seed(tally), 10_000 if long else 300, _forked, lambda _: (0.0, 0.12), tally)
+        mob.torment(folder, _seed(tally), 10_000 if long else 300, _forked, lambda home: _span(_forked, home, 0.1), tally)
 
 
 def test_installed_commands_that_are_killed_at_any_moment_lose_and_double_nothing(long: bool, tally: Tell) -> None:
     with homes.folder() as folder:
-        mob.torment(folder, _seed(tally), 1_000 if long else 20, _installed, _of_the_interpreter, tally)
+        mob.torment(folder, _seed(tally), 1_000 if long else 20, _installed, lambda home: _span(_installed, home, 0.4), tally)

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, NamedTuple
 from ..core.errors import ToolgateError
 from ..core.types import Verb
 from ..runtime.answers import Answer, Waiting
-from . import ask, exits, output
+from . import ask, exits, output, streams
 from .frame import Frame
 from .safe import fill
-from .views import pending, run
+from .views import failure, pending, run
 
 if TYPE_CHECKING:
     from ..runtime.desk import Desk
@@ -64,6 +64,20 @@ def choice(frame: Frame, verb: Verb, words: Sequence[str] | None, step: str | No
 def conclude(frame: Frame, verb: Verb | str, answer: Answer, exit_status: bool = False) -> int:
     """Shows the answer, says what moves the run on, and gives the exit code."""
     output.show_one(frame, lambda: run.answer_json(answer), lambda: run.answer_fields(answer), lambda: run.answer_sheet([answer]))
+    code = exits.after(verb, answer.run.run, [waiting.row for waiting in answer.pending], exit_status)
+    if answer.fault is not None:  # the verb took effect, and something kept the run from going on: both are told
+        tell(frame, answer.fault)
+        code = code if code in (exits.IN_DOUBT, 1) else 1
     for command in answer.next:
         frame.note(fill("next: {}", command))
-    return exits.after(verb, answer.run.run, [waiting.row for waiting in answer.pending], exit_status)
+    return code
+
+
+def tell(frame: Frame, fault: ToolgateError) -> None:
+    """A fault beside an answer: on stderr, in the form that a refusal has."""
+    if frame.format() in ("json", "jsonl"):
+        code = exits.OF_KIND[fault.kind]
+        output.json_line(failure.to_json(fault.kind, fault.message, fault.hint, code, fault.retryable), streams.ERR)
+    else:
+        for text in failure.lines(fault.message, fault.hint):
+            streams.ERR.line(text)

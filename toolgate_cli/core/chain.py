@@ -62,14 +62,22 @@ def extend(head: Event | None, identity: str, draft: Draft, salt: str) -> Event:
 
 
 def verify(events: Iterable[Event], identity: str) -> Finding:
-    """Follows the chain from its first event in constant memory and stops at the first event that does not hold."""
+    """Follows the chain from its first event and stops at the first event that does not hold. What it remembers is one number for every
+    call that was redacted: an erased payload holds only with a later event that says that its call was redacted."""
     seq = 0
     prev = identity
+    erased: dict[str | None, int] = {}
     for event in events:
         reason = _wrong(event, seq + 1, prev)
         if reason is not None:
             return Finding(seq, event.seq, reason, f"{seq}:{prev}")
+        if event.payload is None:
+            erased.setdefault(event.call_id, event.seq)
+        elif event.type == "REDACTED" and event.call_id is not None:
+            erased.pop(event.call_id, None)
         seq, prev = event.seq, event.hash
+    if erased:
+        return Finding(seq, min(erased.values()), "its payload was erased, and no event says so", f"{seq}:{prev}")
     return Finding(seq, None, None, f"{seq}:{prev}")
 
 

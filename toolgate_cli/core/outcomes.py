@@ -9,6 +9,7 @@ from .conditions import holds
 from .config import Condition, FailWhen, Tool
 from .errors import ToolgateError
 from .results import Judged, ToolResult
+from .soundness import clean
 from .types import Fact, Json
 
 _Kind = Literal["business", "permanent", "not_dispatched", "answered", "uncertain"]
@@ -66,7 +67,7 @@ def _output(result: ToolResult) -> tuple[Json, bool]:
             return canonical.parse(result.output), True
         except ToolgateError:
             pass
-    return _clean(result.output), False
+    return clean(result.output), False
 
 
 def _verdict(rule: FailWhen, document: Json) -> Literal["fails", "passes", "unjudgeable"]:
@@ -95,10 +96,5 @@ def _business(code: str, message: str) -> Judged:
 
 
 def _failure(kind: _Kind, dispatched: Fact, effect_applied: Fact, code: str, message: str) -> Judged:
-    message = _clean(message)
+    message = clean(message)
     return Judged(kind, dispatched, effect_applied, code, canonical.encode(message), message)
-
-
-def _clean(text: str) -> str:
-    """Text that UTF-8 can carry: half of a surrogate pair becomes its visible escape."""
-    return text if text.isascii() else text.encode("utf-8", "backslashreplace").decode("utf-8")

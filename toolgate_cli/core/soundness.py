@@ -41,6 +41,11 @@ class Bounds(NamedTuple):
     items: int = UNBOUNDED
 
 
+def clean(text: str) -> str:
+    """Text that UTF-8 can carry: half of a surrogate pair becomes its visible escape."""
+    return text if text.isascii() else text.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
 def is_text(text: str) -> bool:
     """Whether UTF-8 can carry it: no lone surrogates."""
     if text.isascii():
@@ -128,4 +133,4 @@ def refuse_first(value: Any, bounds: Bounds) -> NoReturn:
 def refuse(code: str, pointer: str, why: str) -> NoReturn:
     """Raises ToolgateError("invalid") with "CODE at POINTER: why"; a long pointer is cut."""
     shown = pointer if len(pointer) <= _POINTER_SHOWN else pointer[:_POINTER_SHOWN] + "..."
-    raise ToolgateError("invalid", f"{code} at {shown or repr(shown)}: {why}")
+    raise ToolgateError("invalid", f"{code} at {clean(shown) or repr(shown)}: {why}")

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Literal, NamedTuple, TypeAlias
 
-from . import authorise, canonical, patterns, policy
+from . import authorise, canonical, defaults, patterns, policy
 from .config import Rule, Tool
 from .digests import call_digest, sha256
 from .errors import ToolgateError
@@ -116,13 +116,15 @@ def _unresolved(question: Question, tool: Tool, ready: Ready, world: World) -> t
 
 def _ruled(q: Question, tool: Tool, ready: Ready, bound: object, arguments: dict[str, Json], seen: str, world: World) -> Verdict:
     """Policy and limits, for a call that is valid."""
-    facts = policy.Facts(tool.capability, arguments, q.workflow, q.call.agent, tool.safety, tool.effect, q.call.requested_by)
-    rule = policy.denied(world.config.policy, facts)
+    asked = defaults.filled(tool.schema, arguments)
+    assert isinstance(asked, dict)
+    facts = policy.Facts(tool.capability, asked, q.workflow, q.call.agent, tool.safety, tool.effect, q.call.requested_by)
     digest = call_digest(tool.capability, q.call.arguments or "", ready.digest)
     ruling = policy.judge(world.config.policy, facts)
-    if rule is not None or ruling.decision == "deny":
-        denied = policy.reason(rule) if rule is not None else ruling.reason
-        return Park("POLICY_DENIED", "TOOL_INVOCATION_DENIED", denied, digest, ready, rule=rule, code="policy_denied", seen=seen)
+    if ruling.decision == "deny":
+        return Park(
+            "POLICY_DENIED", "TOOL_INVOCATION_DENIED", ruling.reason, digest, ready, rule=ruling.rule, code="policy_denied", seen=seen
+        )
     changed = q.was is not None and q.was.call_digest != digest
     cleared = _clearance(q, ruling.decision, changed)
     if cleared is None:

@@ -10,13 +10,15 @@ from .types import Json
 
 
 class Stamp(NamedTuple):
-    """A file as it was when it was read; `inode` 0 = it did not exist."""
+    """A file as it was when it was read; `inode` 0 = it did not exist. A change that puts size and modification time back still shows in
+    `ctime_ns`, which nobody can set."""
 
     path: str
     device: int
     inode: int
     size: int
     mtime_ns: int
+    ctime_ns: int
 
 
 class Problem(NamedTuple):

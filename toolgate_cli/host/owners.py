@@ -93,7 +93,8 @@ class FileOwners:
         try:
             return self._probe(name) is not None
         except FileNotFoundError:
-            return False if host == here else None  # another container of this kernel may keep its files elsewhere
+            # another container of this kernel may keep its files elsewhere; and a folder that is gone as a whole says nothing of anybody
+            return False if host == here and os.path.isdir(self._folder) else None
         except OSError:
             return None
 

@@ -50,6 +50,8 @@ def run(command: Command, timeout: float, output_bytes: int, stop: Callable[[], 
 def _run(command: Command, deadline: float, output_bytes: int, stop: Callable[[], bool], kin: Kin, inherited: tuple[int, ...]) -> Ended:
     child: Child | None = None
     try:
+        if stop():
+            return Ended("not_started", fault="cancelled before it was started")
         with kernel.signals_held():
             try:
                 child = Child(command, inherited, output_bytes)

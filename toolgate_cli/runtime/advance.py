@@ -12,6 +12,7 @@ from ..core.definition import COMMON, Definition, StepTable
 from ..core.errors import ToolgateError
 from ..core.intents import Arrived, AskModel, AskPerson, CallTools, Done, Ended, Enter, Escalate, Fail, Intent, Pause, Settled, Write
 from ..core.records import Row, Run, Step, Value
+from ..core.soundness import clean
 from ..core.types import Json, Origin
 from ..core.world import World
 from . import asking, batch
@@ -97,6 +98,7 @@ def _step(unit: Unit, run: Run, definition: Definition, world: World, frames: Cu
         place = place._replace(frames=(*frames[:-1], place.frame._replace(phase=cursor.PLAN)))
     try:
         intent = _plan(place, came)
+        _storable(intent)
     except ToolgateError as error:
         if error.kind == "storage":
             raise  # the step did nothing wrong: it is planned again
@@ -104,6 +106,20 @@ def _step(unit: Unit, run: Run, definition: Definition, world: World, frames: Cu
     except Exception as error:  # noqa: BLE001  # a step kind that is broken ends its run, else nothing could ever move it
         intent = Fail(f"the step failed: {type(error).__name__}: {error}")
     return HANDLERS[type(intent)](place, intent)
+
+
+def _storable(intent: Intent) -> None:
+    """Raises ToolgateError("invalid") where a part of what is to be written could not be: found out before anything of it is, so that
+    what came in before, a tool's result first of all, is kept."""
+    for field in intent:
+        if isinstance(field, tuple):
+            for member in field:
+                if isinstance(member, Write):
+                    canonical.encode(member.value)
+        elif isinstance(field, Mapping):
+            canonical.encode([[[dict(field)]]])  # as deep as it will stand in the cursor
+        elif not isinstance(intent, CallTools):
+            canonical.encode(field)
 
 
 def _leave(unit: Unit, run: Run, definition: Definition, frames: Cursor) -> Walk:
@@ -153,6 +169,7 @@ def _done(place: Place, intent: Intent) -> Walk:
 
 def _failed(place: Place, intent: Intent) -> Walk:
     assert isinstance(intent, Fail)
+    intent = intent._replace(reason=clean(intent.reason))
     _write(place, intent.writes)
     place.unit.tx.add([Step(place.run.id, place.path, place.top, "failed", None, place.unit.now)])
     place.unit.record("STEP_FAILED", place.run, {"reason": intent.reason}, step=place.path)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Literal, NamedTuple
 
+from ..core.errors import ToolgateError
 from ..core.records import Call, Row, Run
 from ..core.types import Json, Provenance
 
@@ -42,13 +43,15 @@ class RunView(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """What a verb that moves a run answers with. `head`: `seq:hash`; `next`: commands that move the run on, to paste."""
+    """What a verb that moves a run answers with. `head`: `seq:hash`; `next`: commands that move the run on, to paste; `fault`: what kept the
+    run from being carried on after the verb had taken effect."""
 
     effect: EffectWord
     run: RunView
     pending: tuple[Waiting, ...]
     head: str
     next: tuple[str, ...]
+    fault: ToolgateError | None = None
 
 
 class Checked(NamedTuple):

@@ -9,6 +9,7 @@ from ..core.config import Agent, Config
 from ..core.errors import ToolgateError
 from ..core.intents import AskModel, Completion, Exchange, Offer, TurnRequest
 from ..core.records import Run, Turn
+from ..core.soundness import clean
 from ..core.types import Json, Provenance
 from ..core.world import World
 from .ports import Reader
@@ -81,7 +82,7 @@ def store(unit: Unit, run: Run, ask: Ask, completion: Completion) -> Turn:
     commands = _commands(completion)
     if isinstance(commands, list):
         commands = [_with_id(unit, command) for command in commands]
-    turn = Turn(run.id, ask.path, ask.request.ordinal, canonical.encode(commands))
+    turn = Turn(run.id, ask.path, ask.request.ordinal, _encoded(commands))
     unit.tx.add([turn])
     facts: dict[str, Json] = {
         "agent": ask.request.agent,
@@ -94,13 +95,21 @@ def store(unit: Unit, run: Run, ask: Ask, completion: Completion) -> Turn:
     return turn
 
 
+def _encoded(commands: Json) -> str:
+    """The turn as it is stored; one that no JSON can carry is stored as what is wrong with it, and fails its step."""
+    try:
+        return canonical.encode(commands)
+    except ToolgateError as error:
+        return canonical.encode({"unparsed": error.message})
+
+
 def _commands(completion: Completion) -> Json:
     if completion.text is None:
         return completion.commands
     try:
         return canonical.parse(completion.text)
     except ToolgateError:
-        return {"unparsed": completion.text}
+        return {"unparsed": clean(completion.text)}
 
 
 def _with_id(unit: Unit, command: Json) -> Json:

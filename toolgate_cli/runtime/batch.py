@@ -12,7 +12,7 @@ from ..core.records import Call, Outcome, Row, Run
 from ..core.types import FAILED_ORIGINS
 from ..core.verdict import Park, Question, Start, Verdict
 from ..core.world import Needs, World
-from . import gate
+from . import gate, parking, receiving
 from .unit import Unit
 from .work import Invoke, Prepare
 
@@ -28,16 +28,16 @@ Next: TypeAlias = Prepare | Invoke | Held | Settled
 
 def open_batch(unit: Unit, run: Run, frame: Frame, step: str, intent: CallTools, world: World) -> tuple[Frame, Needs | None]:
     """Stores every call of the batch, parking those that a person decides; nothing at all is stored while something is needed first."""
-    calls = [gate.receive(unit, run, step, asked, world.config) for asked in intent.calls]
+    calls = [receiving.receive(unit, run, step, asked, world.config) for asked in intent.calls]
     verdicts = [gate.judge(unit, Question(call, run.workflow, run.started, wary=intent.wary), world) for call in calls]
     needs = _together([verdict for verdict in verdicts if isinstance(verdict, Needs)])
     if needs is not None:
         return frame, needs
     for call, verdict in zip(calls, verdicts, strict=True):
         refused = verdict.reason if isinstance(verdict, Park) and verdict.phase == "RECEIVE" else None
-        gate.request(unit, run, call, refused)
+        receiving.request(unit, run, call, refused)
         if isinstance(verdict, Park):
-            gate.park(unit, run, call, None, verdict)
+            parking.park(unit, run, call, None, verdict)
     return frame._replace(phase=CALLS, memo=intent.memo, calls=tuple(call.id for call in calls), wary=intent.wary), None
 
 
@@ -76,7 +76,7 @@ def _judged(unit: Unit, run: Run, call: Call, verdict: Verdict, rows: dict[str, 
         run, claim = gate.start(unit, run, call, None, verdict, config)
         return run, Invoke(claim)
     assert isinstance(verdict, Park)
-    rows[call.id] = gate.park(unit, run, call, None, verdict)
+    rows[call.id] = parking.park(unit, run, call, None, verdict)
     return run, None
 
 

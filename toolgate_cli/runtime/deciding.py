@@ -15,7 +15,7 @@ from ..core.records import Call, Outcome, Row, Run, Vote
 from ..core.types import Json, Verb
 from ..core.verdict import Park, Question, Start
 from ..core.world import Needs
-from . import gate, recovery, standing
+from . import gate, parking, recovery, standing
 from .advance import put, waiting
 from .answers import EffectWord
 from .engine import Engine
@@ -122,15 +122,16 @@ def _start(case: Case) -> Decided | Needs:
     verdict = gate.judge(case.unit, _question(case, "approve"), case.engine.world)
     if isinstance(verdict, Needs):
         return verdict
-    if isinstance(verdict, Start):
+    # a limit is judged by the last voter: nothing but a full quorum may leave the row cleared by approval
+    if isinstance(verdict, Start) or verdict.cleared == "approval":
         votes = case.unit.tx.votes(case.row)
         name = case.unit.person.name
-        if any(vote.actor == name for vote in votes):
-            return _refused(
-                case, ToolgateError("wrong_state", f"{name} has approved {case.row.id} already", "another person has to approve it")
-            )
+        try:
+            left = quorum.votes_left(case.row, votes, case.engine.world.config.approvers, name)
+        except ToolgateError as second:
+            return _refused(case, second)
         case.unit.tx.add([Vote(case.row.id, digests.ref(case.row), name, case.unit.now)])
-        if quorum.votes_left(case.row, votes, case.engine.world.config.approvers, name) > 0:
+        if left > 0:
             case.unit.decided("TOOL_INVOCATION_VOTED", case.run, case.row, case.call, _said(case))
             return Decided("voted")
     return _carry_out(case, verdict, "TOOL_INVOCATION_APPROVED", "approved")
@@ -174,23 +175,22 @@ def _carry_out(case: Case, verdict: Start | Park, event: str, effect: EffectWord
         unit.decided("TOOL_INVOCATION_SUPERSEDED", run, claimed, case.call, {**_said(case), "digest": verdict.call_digest})
     elif event == "TOOL_INVOCATION_RETRIED":
         unit.decided(event, run, claimed, case.call, _said(case))
-    row = gate.park(unit, run, case.call, claimed, verdict)
+    else:  # it was approved, and the gate did not let it through
+        unit.decided("DECISION_REFUSED", run, claimed, case.call, {**_said(case), "verb": case.decision.verb, "kind": verdict.code})
+    row = parking.park(unit, run, case.call, claimed, verdict)
     work = case.engine.move_on(unit, run)
-    return Decided(effect, work, _parked_again(case, verdict, row))
+    return Decided(
+        effect, work, _parked_again(verdict, row, asked_again=claimed.origin == "APPROVAL_REQUIRED" and case.decision.verb == "retry")
+    )
 
 
-def _parked_again(case: Case, verdict: Park, row: Row) -> ToolgateError | None:
+def _parked_again(verdict: Park, row: Row, asked_again: bool) -> ToolgateError | None:
     """How a verb ends whose call was parked again without a start."""
     if row.origin == "POLICY_DENIED":
-        return ToolgateError(
-            "policy_denied", f"the policy now denies {row.id}: {row.reason}", f"toolgate reject {row.id} | toolgate continue-tool {row.id}"
-        )
-    if row.origin == "APPROVAL_REQUIRED" and (verdict.superseded or case.decision.verb == "approve"):
-        return ToolgateError(
-            "superseded",
-            f"the tool of {row.id} changed after it was parked; it waits for approval again",
-            f"toolgate pending show {row.id}",
-        )
+        return ToolgateError("policy_denied", f"the policy now denies {row.id}: {row.reason}", f"toolgate continue-tool {row.id}")
+    if row.origin == "APPROVAL_REQUIRED" and not asked_again:
+        why = "its tool changed after it was parked" if verdict.superseded else "the policy asks for it"
+        return ToolgateError("superseded", f"{row.id} waits for approval: {why}", f"toolgate pending show {row.id}")
     return None
 
 
@@ -289,7 +289,7 @@ def _override(case: Case) -> Decided:
     refusal = ToolgateError(
         "policy_denied",
         f"the policy denies {case.row.id}: {case.row.reason}",
-        f"toolgate reject {case.row.id} | toolgate continue-tool {case.row.id}",
+        f"toolgate continue-tool {case.row.id}",
     )
     return Decided("approved", refusal=refusal)
 

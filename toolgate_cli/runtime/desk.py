@@ -36,13 +36,14 @@ class Desk:
         """`given` are JSON values, `texts` are as typed: text where the input is a string, else JSON."""
         engine = self._engine()
         bundle = self._ports.files.workflow(workflow)
-        return self._answer(starting.start(engine, bundle, self._ports.files.inputs(bundle, given, texts)), "started")
+        run = starting.start(engine, bundle, self._ports.files.inputs(bundle, given, texts))
+        return self._answer(run, "started", engine.fault)
 
     def continue_run(self, run: str) -> Answer:
         engine = self._engine()
         id = self._run(run)
         starting.continue_run(engine, id)
-        return self._answer(id, "continued")
+        return self._answer(id, "continued", engine.fault)
 
     def cancel(self, run: str, reason: str | None) -> Answer:
         """Needs no files: a run can be stopped while they are broken; then the name that counts is the operating system's."""
@@ -58,7 +59,7 @@ class Desk:
         engine = self._engine()
         id = self._run(run)
         starting.retry_step(engine, id, step)
-        return self._answer(id, "retried")
+        return self._answer(id, "retried", engine.fault)
 
     def recover(self, run: str | None, owner_dead: str | None) -> tuple[Answer, ...]:
         """Takes over what dead processes left, and rejects what expired where its rule says so."""
@@ -69,7 +70,7 @@ class Desk:
         engine = self._engine()
         touched |= dict.fromkeys(starting.take_over_dead(engine, id, owner_dead))
         touched |= dict.fromkeys(starting.reject_expired(engine, id))
-        return tuple(self._answer(run_id, "recovered") for run_id in touched)
+        return tuple(self._answer(run_id, "recovered", engine.fault) for run_id in touched)
 
     # ---- decisions ----
     def select(self, words: Sequence[str], verb: Verb) -> Waiting:
@@ -110,11 +111,13 @@ class Desk:
     def _decide(self, target: Waiting, decision: deciding.Decision) -> Answer:
         self._guard(decision.verb, target.row)
         recovery.end_survivors(self._ports, target.row)
-        return self._answer(target.row.run_id, deciding.decide(self._engine(), target.row, decision))
+        engine = self._engine()
+        return self._answer(target.row.run_id, deciding.decide(engine, target.row, decision), engine.fault)
 
     def _step(self, target: Waiting, word: gates.Word) -> Answer:
         self._guard(word.verb, target.row)
-        return self._answer(target.row.run_id, gates.decide(self._engine(), target.row, word))
+        engine = self._engine()
+        return self._answer(target.row.run_id, gates.decide(engine, target.row, word), engine.fault)
 
     # ---- looking ----
     def pending(self, run: str | None, limit: int) -> tuple[tuple[Waiting, ...], str]:
@@ -254,5 +257,5 @@ class Desk:
         except ToolgateError:
             return None
 
-    def _answer(self, run: str, effect: EffectWord) -> Answer:
-        return looking.answer(self._ports, run, effect)
+    def _answer(self, run: str, effect: EffectWord, fault: ToolgateError | None = None) -> Answer:
+        return looking.answer(self._ports, run, effect, fault)

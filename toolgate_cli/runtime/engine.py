@@ -12,7 +12,7 @@ from ..core.records import Attempt, Run
 from ..core.results import ToolResult
 from ..core.verdict import Park, Question
 from ..core.world import Needs, World
-from . import asking, gate, ownership
+from . import asking, gate, ownership, parking, settling
 from .advance import advance, fail, put, waiting
 from .ports import Ports
 from .unit import Unit, write
@@ -28,6 +28,7 @@ class Engine:
         self.ports = ports
         self.person = person
         self.world = world
+        self.fault: ToolgateError | None = None
         self._passes = 0
 
     def write(self) -> AbstractContextManager[Unit]:
@@ -44,7 +45,14 @@ class Engine:
         self.world = self.ports.files.prepare(self.world, needs)
 
     def carry(self, run_id: str, work: Work | None) -> None:
-        """Drives until the run waits, ends, or is somebody else's."""
+        """Drives until the run waits, ends, or is somebody else's. What led here has taken effect: a fault on the way is kept, to be told
+        beside how the run stands."""
+        try:
+            self._carry(run_id, work)
+        except ToolgateError as fault:
+            self.fault = fault
+
+    def _carry(self, run_id: str, work: Work | None) -> None:
         while work is not None:
             came = self._perform(work)
             self._passes = 0 if not isinstance(work, Prepare) else self._passes
@@ -58,7 +66,7 @@ class Engine:
         match work:
             case Invoke(claim):
                 try:
-                    return gate.invoke(self.ports, claim, self.world.config)
+                    return gate.invoke(self.ports, claim, self.world)
                 except BaseException:
                     self._interrupted(claim)
                     raise
@@ -67,6 +75,8 @@ class Engine:
                     return self.ports.files.model(model).complete(model.fields, self.ports.home, request)
                 except ToolgateError as error:
                     return error
+                except Exception as error:  # noqa: BLE001  # an adapter that is broken ends its step, else nothing could move the run
+                    return ToolgateError("failed", f"the model adapter failed: {type(error).__name__}")
             case Prepare(needs, _):
                 self.prepare(needs)
             case Rest(seconds, _):
@@ -80,7 +90,7 @@ class Engine:
         with self.write() as unit:
             run = unit.tx.run(claim.run_id)
             assert run is not None, claim.run_id
-            gate.settle(unit, run, claim, ToolResult("uncertain", message="interrupted while it ran"))
+            settling.settle(unit, run, claim, ToolResult("uncertain", message="interrupted while it ran"))
             if run.status not in ("COMPLETED", "FAILED", "CANCELLED"):
                 put(unit, waiting(unit, run)._replace(owner=None if self._owned(unit, run) else run.owner), run.version)
 
@@ -88,7 +98,7 @@ class Engine:
         match work:
             case Invoke(claim):
                 assert isinstance(came, ToolResult)
-                after = gate.settle(unit, run, claim, came)
+                after = settling.settle(unit, run, claim, came)
                 if after.waiting is not None:
                     pause = effects.backoff(after.waiting.number - after.waiting.row.starts - 1, unit.ports.mint.jitter())
                     return Rest(pause, after.waiting)
@@ -119,7 +129,7 @@ class Engine:
         assert stored is not None, held.row.id
         call = stored[0]
         if held.cancelled:
-            gate.cancelled(unit, run, call, held.row._replace(version=held.row.version + 1, starts=held.number - 1))
+            settling.cancelled(unit, run, call, held.row._replace(version=held.row.version + 1, starts=held.number - 1))
             return self.move_on(unit, run)
         question = Question(call, run.workflow, run.started, held.row, "retry")
         verdict = gate.judge(unit, question, self.world)
@@ -127,10 +137,10 @@ class Engine:
             unit.tx.begin(held)
             return Prepare(verdict, held)
         if isinstance(verdict, Park):
-            gate.park(unit, run, call, held.row._replace(starts=held.number - 1), verdict)
+            parking.park(unit, run, call, held.row._replace(starts=held.number - 1), verdict)
             return self.move_on(unit, run)
         if verdict.call_digest != held.row.call_digest and not gate.permits(held.row, verdict.tool):
-            gate.overtaken(unit, run, call, held)
+            settling.overtaken(unit, run, call, held)
             return self.move_on(unit, run)
         started, claim = gate.start_again(unit, run, call, held, verdict, self.world.config)
         put(unit, started, run.version)

@@ -7,9 +7,10 @@ from typing import cast
 
 from ..core import canonical, chain, cursor, digests, effects
 from ..core.definition import Definition
+from ..core.errors import ToolgateError
 from ..core.records import Row, RowQuery, Run, RunQuery
 from ..core.types import Json, Provenance
-from . import recovery, standing
+from . import ownership, recovery, standing
 from .answers import Answer, EffectWord, RunView, Waiting
 from .ports import Ports, Reader
 
@@ -38,9 +39,10 @@ def waiting(ports: Ports, tx: Reader, row: Row, workflow: str) -> Waiting:
     )
 
 
-def _rows(ports: Ports, tx: Reader, rows: Sequence[Row], run: str | None) -> tuple[Waiting, ...]:
-    """Open rows, and attempts of dead owners as the rows that they stand for where they could not be recorded."""
-    lost = [recovery.as_row(attempt, recovery.effect_of(tx, attempt.row)) for attempt in recovery.dead(ports, tx.attempts(run))]
+def _rows(ports: Ports, tx: Reader, rows: Sequence[Row], run: str | None, leaving: str | None = None) -> tuple[Waiting, ...]:
+    """Open rows, and attempts of dead owners (or of one that is `leaving`) as the rows that they stand for where they were not recorded."""
+    dead = recovery.dead(ports, tx.attempts(run), leaving)
+    lost = [recovery.as_row(attempt, recovery.effect_of(tx, attempt.row)) for attempt in dead]
     names: dict[str, str] = {}
     for row in (*rows, *lost):
         if row.run_id not in names:
@@ -80,13 +82,15 @@ def runs(tx: Reader, query: RunQuery) -> tuple[RunView, ...]:
     return tuple(run_view(tx, run) for run in tx.runs(query))
 
 
-def answer(ports: Ports, run_id: str, effect: EffectWord) -> Answer:
-    """How a run stands after a verb."""
+def answer(ports: Ports, run_id: str, effect: EffectWord, fault: ToolgateError | None = None) -> Answer:
+    """How a run stands after a verb. `fault`: what kept it from being carried on; whatever this process still holds of it is then left
+    behind."""
     with ports.store.read() as tx:
         run = tx.run(run_id)
         assert run is not None, run_id
-        rows = _rows(ports, tx, tx.find_by_run(run_id), run_id)
-        return Answer(effect, run_view(tx, run)._replace(outputs=_outputs(tx, run)), rows, head(tx), _next(run, rows))
+        rows = _rows(ports, tx, tx.find_by_run(run_id), run_id, ports.owners.mine() if fault else None)
+        next = _next(run, rows, driven=run.owner is not None and fault is None and ownership.alive(ports, run.owner))
+        return Answer(effect, run_view(tx, run)._replace(outputs=_outputs(tx, run)), rows, head(tx), next, fault)
 
 
 def _outputs(tx: Reader, run: Run) -> dict[str, Json]:
@@ -103,10 +107,10 @@ def reached(run: Run, rows: Sequence[Waiting], until: str) -> bool:
     return over
 
 
-def _next(run: Run, rows: Sequence[Waiting]) -> tuple[str, ...]:
-    """The commands that move the run on."""
+def _next(run: Run, rows: Sequence[Waiting], driven: bool) -> tuple[str, ...]:
+    """The commands that move the run on; `driven`: its owner is at work."""
     if run.status in ("PAUSED", "RUNNING") and not rows:
-        return (f"toolgate continue {run.id}",) if run.owner is None or run.status == "PAUSED" else ()
+        return () if driven else (f"toolgate continue {run.id}",)
     return tuple(_command(row) for row in rows)
 
 

@@ -11,7 +11,7 @@ from ..core import canonical, durations, effects
 from ..core.person import SYSTEM
 from ..core.records import Attempt, Call, Outcome, Row, Run
 from ..core.types import Effect, Json
-from . import gate, standing
+from . import ownership, parking, settling, standing
 from .advance import put as put_run
 from .advance import waiting
 from .ports import Ports, Reader
@@ -67,15 +67,16 @@ def record(unit: Unit, attempts: tuple[Attempt, ...]) -> tuple[str, ...]:
         row = as_row(held, effect_of(unit.tx, held.row))
         touched[run.id] = run
         if run.status == "CANCELLED":
-            gate.cancelled(unit, run, stored[0], row)
+            settling.cancelled(unit, run, stored[0], row)
             continue
         event = "TOOL_INVOCATION_OUTCOME_UNKNOWN" if row.origin == "OUTCOME_UNKNOWN" else "TOOL_INVOCATION_FAILED"
         facts: dict[str, Json] = {"phase": "INVOKE", "code": "owner_died", "message": row.reason, "owner": held.owner}
-        gate.keep(unit, run, stored[0], row, event, facts)
+        parking.keep(unit, run, stored[0], row, event, facts)
     for run in touched.values():
         unit.record("RUN_RECOVERED", run, {"owner": run.owner})
         if run.status != "CANCELLED":
-            put_run(unit, waiting(unit, run)._replace(owner=None), run.version)
+            driven = run.owner is not None and ownership.alive(unit.ports, run.owner)  # a decider died, not the driver
+            put_run(unit, waiting(unit, run)._replace(owner=run.owner if driven else None), run.version)
     return tuple(touched)
 
 

@@ -10,9 +10,9 @@ from ..core.definition import Definition, StepTable
 from ..core.errors import ToolgateError
 from ..core.intents import Continued
 from ..core.records import Definition as Stored
-from ..core.records import EventQuery, RowQuery, Run, RunQuery, Value
+from ..core.records import EventQuery, Row, RowQuery, Run, RunQuery, Value
 from ..core.types import Json, Verb
-from . import ownership, recovery, standing
+from . import ownership, recovery, settling, standing
 from .advance import build, put
 from .engine import Engine
 from .ports import Bundle
@@ -116,17 +116,25 @@ def cancel(unit: Unit, run_id: str, reason: str | None) -> None:
         return
     closed = []
     for row in unit.tx.find_by_run(run.id):
-        if row.doubt is not None or row.origin == "OUTCOME_UNKNOWN":
+        if row.origin == "OUTCOME_UNKNOWN" and row.doubt != "read_only":
             continue  # a doubt stays listed until a person settles it
         unit.tx.remove(run.id, row.id)
         closed.append(row.id)
-        stored = unit.tx.call(row.id, row.revision) if row.revision is not None else None
-        if stored is not None:
-            unit.record("TOOL_INVOCATION_CANCELLED", run, {"version": row.version}, call=stored[0], digest=row.call_digest)
+        _close(unit, run, row)
+    for attempt in unit.tx.attempts(run.id):
+        if attempt.state == "waiting" and unit.tx.finish(attempt) is not None:  # nothing of it runs now
+            _close(unit, run, attempt.row._replace(starts=attempt.number - 1))
     unit.tx.mark_cancelled(run.id)
     facts: dict[str, Json] = {"reason": reason, "closed": list(closed), **unit.person.facts()}
     unit.record("RUN_CANCELLED", run, facts)
     put(unit, run._replace(status="CANCELLED", owner=None), run.version)
+
+
+def _close(unit: Unit, run: Run, row: Row) -> None:
+    stored = unit.tx.call(row.id, row.revision) if row.revision is not None else None
+    if stored is not None:
+        reason = row.reason or "cancelled while it waited for its next attempt"
+        settling.cancelled(unit, run, stored[0], row._replace(version=row.version + 1, reason=reason))
 
 
 def retry_step(engine: Engine, run_id: str, step: str) -> None:

@@ -103,7 +103,8 @@ _FIRST: tuple[str, ...] = (
 ) STRICT, WITHOUT ROWID""",
     # `prev` of the first event is the identity
     """CREATE TABLE events (
-  seq INTEGER PRIMARY KEY, at TEXT NOT NULL, run_id TEXT, step_id TEXT, call_id TEXT, capability TEXT, call_digest TEXT, attempt INTEGER,
+  seq INTEGER PRIMARY KEY CHECK (seq > 0), at TEXT NOT NULL, run_id TEXT, step_id TEXT, call_id TEXT, capability TEXT,
+  call_digest TEXT, attempt INTEGER,
   type TEXT NOT NULL, actor TEXT NOT NULL, payload TEXT, salt TEXT, commitment TEXT NOT NULL, prev TEXT NOT NULL, hash TEXT NOT NULL
 ) STRICT""",
     "CREATE INDEX events_by_run ON events (run_id, seq)",

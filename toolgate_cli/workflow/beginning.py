@@ -27,7 +27,7 @@ TOOLS = {
                 "additionalProperties": False,
                 "properties": {"text": {"type": "string"}},
             },
-            "command": {"argv": ["tee", "-a", "notes.txt"]},
+            "command": {"argv": ["dd", "of=notes.txt", "oflag=append", "conv=notrunc", "status=none"]},
         },
     },
     "policy": {

@@ -48,7 +48,7 @@ def read(home: str, name: str) -> Source:
         os.close(descriptor)
     if len(data) > BIGGEST:
         raise ToolgateError("invalid", f"{name}: larger than {BIGGEST // 1024 // 1024} MiB", _INSTEAD)
-    return Source(name, data, Stamp(path, found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns))
+    return Source(name, data, Stamp(path, found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns))
 
 
 def read_inside(home: str, name: str) -> Source:
@@ -69,8 +69,8 @@ def stamp(path: str) -> Stamp:
     try:
         found = os.stat(path)
     except (OSError, ValueError):
-        return Stamp(path, 0, 0, 0, 0)
-    return Stamp(path, found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns)
+        return Stamp(path, 0, 0, 0, 0, 0)
+    return Stamp(path, found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
 
 
 def _all(descriptor: int) -> bytes:

@@ -6,7 +6,7 @@ from typing import Annotated, Final
 
 import typer
 
-from .. import exits, output
+from .. import deciding, exits, output
 from ..frame import Frame
 from ..options import MaybeRun
 from ..safe import fill
@@ -26,7 +26,9 @@ def run(frame: Frame, run_id: MaybeRun = None, owner_dead: OwnerDead = None) -> 
         head = answers[-1].head if answers else None
         output.show_list(frame, SCHEMA, answers, head, runs.answer_json, lambda found: runs.answer_sheet(list(found)))
     for answer in answers:
+        if answer.fault is not None:
+            deciding.tell(frame, answer.fault)
         for command in answer.next:
             frame.note(fill("next: {}", command))
     codes = [exits.after("recover", answer.run.run, [waiting.row for waiting in answer.pending]) for answer in answers]
-    return max(codes, default=0)
+    return max([*codes, *(1 for answer in answers if answer.fault is not None)], default=0)

@@ -96,7 +96,8 @@ class _Flow:
         if not isinstance(kind, str) or kind not in self._kinds.step_kinds():
             if isinstance(kind, str):
                 self._issues.add((*path, "type"), f"there is no step type {kind}", meant(kind, self._kinds.step_kinds()))
-            others = tuple(key for key in step if key not in models.names(shapes.Common))
+            of_any_kind = {key for known in self._kinds.step_kinds() for key in models.names(self._kinds.step_kind(known).Fields)}
+            others = tuple(key for key in step if key in of_any_kind - {*models.names(shapes.Common)})
             models.check(models.Fit((shapes.Common,), others), step, path, self._issues)
             return []
         fields = self._kinds.step_kind(kind).Fields

@@ -1,0 +1,95 @@
+"""How a call is parked: the row that waits for a person, and the event of the chain that binds every part of it (I3, I6)."""
+
+from __future__ import annotations
+
+from .. import __version__
+from ..core import canonical, chain, digests, durations
+from ..core.errors import ToolgateError
+from ..core.records import Accepted, Call, Definition, Row, Run
+from ..core.types import Json
+from ..core.verdict import Park
+from .unit import Unit
+
+ARGUMENTS = f"arguments/{__version__}"  # the checker under which validated arguments are remembered
+PARKING = frozenset(
+    f"TOOL_INVOCATION_{word}" for word in ("APPROVAL_PENDING", "CONFIRMATION_PENDING", "DENIED", "FAILED", "OUTCOME_UNKNOWN")
+)
+
+
+def park(unit: Unit, run: Run, call: Call, was: Row | None, verdict: Park) -> Row:
+    """Saves the row that waits for a person, with the event that says why; doubt and starts stay on record."""
+    if verdict.definition is not None:
+        unit.tx.add([Definition(verdict.definition.digest, "tool", verdict.definition.definition)])
+    if verdict.seen is not None:
+        unit.tx.add([Accepted(verdict.seen, ARGUMENTS)])
+    row = Row(
+        id=call.id,
+        version=was.version + 1 if was else 1,
+        run_id=run.id,
+        step=call.step,
+        origin=verdict.origin,
+        revision=call.revision,
+        call_digest=verdict.call_digest,
+        definition=verdict.definition.digest if verdict.definition else None,
+        cleared=verdict.cleared,
+        reason=verdict.reason,
+        rule=verdict.rule.name if verdict.rule else was.rule if was else None,
+        starts=was.starts if was else 0,
+        doubt=was.doubt if was else None,
+        last=was.last if was else None,
+        left_behind=was.left_behind if was else None,
+    )
+    facts: dict[str, Json] = {"reason": verdict.reason, "code": verdict.code, "rule": row.rule}
+    if verdict.phase is not None:
+        facts = {"phase": verdict.phase, "code": verdict.code, "message": verdict.reason}
+    return keep(unit, run, call, _who_decides(unit, row, was, verdict), verdict.event, facts)
+
+
+def _who_decides(unit: Unit, row: Row, was: Row | None, verdict: Park) -> Row:
+    """A rule that asks says who and how long; a row that is parked again for anything else keeps who may decide it."""
+    rule = verdict.rule
+    if rule is None or verdict.origin != "APPROVAL_REQUIRED":
+        if was is None:
+            return row
+        return row._replace(
+            approver_scope=was.approver_scope, approvals_needed=was.approvals_needed, separate_requester=was.separate_requester
+        )
+    row = row._replace(approver_scope=rule.approver_scope, approvals_needed=rule.approvals, separate_requester=rule.separate_requester)
+    if rule.expires_in is None:
+        return row
+    return row._replace(expires_at=durations.later(unit.now, rule.expires_in), on_expiry=rule.on_expiry)
+
+
+def keep(unit: Unit, run: Run, call: Call, row: Row, event: str, facts: dict[str, Json]) -> Row:
+    """Saves a row together with its parking event, which binds exactly this row: a row without one is never started."""
+    row = row._replace(created_at=unit.now, parked_by=unit.next_seq)
+    told: dict[str, Json] = {**facts, "ref": digests.ref(row), "version": row.version, "origin": row.origin, "row": digest(row)}
+    unit.record(event, run, told, call=call, digest=row.call_digest, attempt=row.starts or None)
+    unit.tx.save(row)
+    return row
+
+
+def digest(row: Row) -> str:
+    """Over everything that a decision on the row rests on: hex sha256 of the canonical JSON of its fields."""
+    return digests.sha256(canonical.encode(dict(row._asdict())))
+
+
+def parked_by_the_chain(unit: Unit, row: Row) -> None:
+    """A row is started only if the chain has the event that parked exactly it; one that was put in or changed by hand has none."""
+    event = unit.tx.event(row.parked_by) if row.parked_by > 0 else None
+    sound = (
+        event is not None
+        and event.type in PARKING
+        and chain.intact(event)
+        and (event.call_id, event.call_digest) == (row.id, row.call_digest)
+        and _names(event.payload, digest(row))
+    )
+    if not sound:
+        raise ToolgateError(
+            "storage", f"no event of the log parked {row.id}: the database was changed by other hands", "toolgate audit verify"
+        )
+
+
+def _names(payload: str | None, row: str) -> bool:
+    told = canonical.parse(payload) if payload is not None else None
+    return isinstance(told, dict) and told.get("row") == row

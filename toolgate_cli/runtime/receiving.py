@@ -1,0 +1,64 @@
+"""How a call comes in: its arguments as canonical bytes, once for ever, and the event that says that it was asked for (I3)."""
+
+from __future__ import annotations
+
+from ..core import canonical, digests, references
+from ..core.config import Config, Tool
+from ..core.errors import ToolgateError
+from ..core.intents import Asked
+from ..core.records import Call, Run
+from ..core.soundness import clean
+from ..core.types import Json
+from .unit import Unit
+
+
+def receive(unit: Unit, run: Run, step: str, asked: Asked, config: Config) -> Call:
+    """A call as it was asked for: canonical arguments, or none where they cannot be taken."""
+    refusal: str | None = None
+    try:
+        text: str | None = canonical.receive(asked.arguments, asked.raw, config.limits)
+    except ToolgateError as error:
+        text, refusal = None, error.message
+    tool = config.tools.get(asked.capability)
+    mint = unit.ports.mint
+    return Call(
+        id=asked.id or mint.id("c"),
+        revision=1,
+        run_id=run.id,
+        step=step,
+        capability=asked.capability,
+        arguments=text,
+        arguments_digest=digests.sha256(text if text is not None else refusal or ""),
+        idempotency_key=mint.id("k"),
+        title=_title(tool, text),
+        rationale=None if asked.rationale is None else clean(asked.rationale),
+        label=None if asked.label is None else clean(asked.label),
+        agent=asked.agent,
+        requested_by=run.requester,
+        created_at=unit.now,
+    )
+
+
+def _title(tool: Tool | None, arguments: str | None) -> str | None:
+    """What to call one call; cosmetic, so whatever fails falls back to the name."""
+    if tool is None or tool.title is None or arguments is None:
+        return None
+    values = canonical.parse(arguments)
+
+    def lookup(name: str) -> Json:
+        if not name.startswith("args.") or not isinstance(values, dict):
+            raise KeyError(name)
+        return values[name.removeprefix("args.")]
+
+    try:
+        title = references.fill(tool.title, lookup)
+    except ToolgateError:
+        return None
+    return title if isinstance(title, str) else canonical.encode(title)
+
+
+def request(unit: Unit, run: Run, call: Call, refusal: str | None) -> None:
+    """Stores a call with its REQUESTED event."""
+    unit.tx.add([call])
+    facts: dict[str, Json] = {"arguments_digest": call.arguments_digest, "agent": call.agent, "label": call.label}
+    unit.record("TOOL_INVOCATION_REQUESTED", run, facts if refusal is None else {**facts, "refused": refusal}, call=call)

@@ -1,0 +1,119 @@
+"""How an attempt ends: settled, parked, to be repeated, or too late to matter. Repetition is decided here alone, by the
+declared effect (I8, I9)."""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple
+
+from ..core import canonical, effects, outcomes
+from ..core.config import Tool
+from ..core.records import Attempt, Call, Outcome, Row, Run
+from ..core.results import Judged, ToolResult
+from ..core.soundness import clean
+from ..core.types import Json
+from .gate import Claim
+from .parking import keep
+from .unit import Unit
+
+
+class After(NamedTuple):
+    """How a call stands after an attempt: settled, parked (`row`), to be repeated (`waiting`), or late (an event and nothing else)."""
+
+    state: Literal["settled", "parked", "repeat", "late"]
+    waiting: Attempt | None = None
+
+
+def settle(unit: Unit, run: Run, claim: Claim, result: ToolResult) -> After:
+    """T2: takes the attempt and records what became of it. A result that comes too late is an event and changes nothing."""
+    judged = outcomes.judge(claim.tool, result)
+    held = unit.tx.finish(claim.attempt)
+    facts: dict[str, Json] = {
+        "code": judged.code,
+        "message": judged.message,
+        "size": result.size,
+        "output_digest": result.digest or None,
+        "truncated": result.truncated,
+        "survivors": list(result.survivors),
+        "dispatched": judged.dispatched,
+        "effect_applied": judged.effect_applied,
+    }
+    if held is None or held.cancelled:
+        return _late(unit, run, claim, held, judged, result, facts)
+    if judged.kind in ("success", "business"):
+        status: Literal["succeeded", "business_failed"] = "succeeded" if judged.kind == "success" else "business_failed"
+        unit.tx.add(
+            [Outcome(claim.call_id, status, judged.dispatched, judged.effect_applied, judged.code, judged.body, result.size, unit.now)]
+        )
+        told: dict[str, Json] = {**facts, "outcome": status}
+        unit.record("TOOL_INVOCATION_COMPLETED", run, told, call=claim.call, digest=held.row.call_digest, attempt=held.number)
+        return After("settled")
+    return _failed(unit, run, claim, held, judged, result, facts)
+
+
+def _failed(unit: Unit, run: Run, claim: Claim, held: Attempt, judged: Judged, result: ToolResult, facts: dict[str, Json]) -> After:
+    tool = claim.tool
+    row = _after_start(held, tool, judged, result)
+    left = held.number - held.row.starts < tool.max_attempts and not result.survivors and result.left_behind is None
+    then = effects.after(judged.kind, effects.stricter(row.doubt or tool.effect, tool.effect), left)
+    if then == "repeat":
+        told: dict[str, Json] = {"phase": "INVOKE", **facts, "repeats": True}
+        event = "TOOL_INVOCATION_OUTCOME_UNKNOWN" if judged.kind == "uncertain" else "TOOL_INVOCATION_FAILED"
+        unit.record(event, run, told, call=claim.call, digest=held.row.call_digest, attempt=held.number)
+        waiting = held._replace(row=held.row._replace(doubt=row.doubt, last=row.last), number=held.number + 1, state="waiting")
+        unit.tx.begin(waiting)
+        return After("repeat", waiting)
+    origin: Literal["OUTCOME_UNKNOWN", "EXECUTION_FAILED"] = "OUTCOME_UNKNOWN" if then == "OUTCOME_UNKNOWN" else "EXECUTION_FAILED"
+    event = "TOOL_INVOCATION_OUTCOME_UNKNOWN" if origin == "OUTCOME_UNKNOWN" else "TOOL_INVOCATION_FAILED"
+    keep(unit, run, claim.call, row._replace(origin=origin, reason=judged.message), event, {"phase": "INVOKE", **facts})
+    return After("parked")
+
+
+def _after_start(held: Attempt, tool: Tool, judged: Judged, result: ToolResult) -> Row:
+    """The row of an attempt that did not settle its call. Doubt is sticky: an uncertain end adds to it, a later clear failure does not
+    take it away."""
+    doubt = held.row.doubt
+    if doubt is not None or judged.kind == "uncertain":
+        doubt = effects.stricter(doubt or tool.effect, tool.effect)
+    last = canonical.encode({"code": judged.code, "message": judged.message, "output": clean(result.output[:2000])})
+    return held.row._replace(
+        version=held.row.version + 1,
+        starts=held.number,
+        doubt=doubt,
+        last=last,
+        left_behind=result.left_behind,
+        expires_at=None,
+        on_expiry=None,
+    )
+
+
+def _late(unit: Unit, run: Run, claim: Claim, held: Attempt | None, judged: Judged, result: ToolResult, facts: dict[str, Json]) -> After:
+    """Recovery or a cancel was faster. Doubt of a cancelled run is still listed; everything else is an event only."""
+    told: dict[str, Json] = {**facts, "kind": judged.kind}
+    digest = held.row.call_digest if held else claim.attempt.row.call_digest
+    unit.record("TOOL_INVOCATION_LATE_RESULT", run, told, call=claim.call, digest=digest, attempt=claim.attempt.number)
+    if held is not None and judged.kind not in ("success", "business"):
+        cancelled(unit, run, claim.call, _after_start(held, claim.tool, judged, result)._replace(reason=judged.message))
+    return After("late")
+
+
+def cancelled(unit: Unit, run: Run, call: Call, row: Row) -> None:
+    """What is left of a call whose run was cancelled: its doubt, if it has any that matters, is listed until a person settles it."""
+    if row.doubt in (None, "read_only"):
+        unit.record("TOOL_INVOCATION_CANCELLED", run, {"reason": row.reason}, call=call, digest=row.call_digest, attempt=row.starts or None)
+    else:
+        keep(
+            unit,
+            run,
+            call,
+            row._replace(origin="OUTCOME_UNKNOWN"),
+            "TOOL_INVOCATION_OUTCOME_UNKNOWN",
+            {"phase": "INVOKE", "message": row.reason},
+        )
+
+
+def overtaken(unit: Unit, run: Run, call: Call, waiting: Attempt) -> None:
+    """The tool changed before the next attempt of a doubtful call, and no longer permits it: a person decides."""
+    reason = "the tool changed before its next attempt and is not declared safe to repeat any more"
+    row = waiting.row._replace(version=waiting.row.version + 1, origin="OUTCOME_UNKNOWN", starts=waiting.number - 1, reason=reason)
+    facts: dict[str, Json] = {"phase": "INVOKE", "code": "tool_changed", "message": reason}
+    keep(unit, run, call, row._replace(expires_at=None, on_expiry=None), "TOOL_INVOCATION_OUTCOME_UNKNOWN", facts)
