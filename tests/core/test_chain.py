@@ -113,8 +113,12 @@ def test_a_redacted_payload_keeps_the_chain_and_half_a_redaction_does_not() -> N
     events = chain(3)
     whole = events[1]
     events[1] = whole._replace(payload=None, salt=None)
-    assert verify(events, IDENTITY) == Finding(3, None, None, f"3:{events[2].hash}")
+    said = extend(events[2], IDENTITY, DRAFT._replace(type="REDACTED", call_id=whole.call_id), "ab")
+    assert verify([*events, said], IDENTITY) == Finding(4, None, None, f"4:{said.hash}")
     assert intact(events[1])
+    of_another = extend(events[2], IDENTITY, DRAFT._replace(type="REDACTED", call_id="cother"), "ab")
+    for unsaid in (events, [*events, of_another]):
+        assert verify(unsaid, IDENTITY).first_bad == 2  # a payload that was erased by hand
     for half in (whole._replace(payload=None), whole._replace(salt=None)):
         assert not intact(half)
         assert verify([events[0], half, events[2]], IDENTITY).first_bad == 2

@@ -105,7 +105,7 @@ def cancelled(unit: Unit, run: Run, call: Call, row: Row) -> None:
             unit,
             run,
             call,
-            row._replace(origin="OUTCOME_UNKNOWN"),
+            row._replace(origin="OUTCOME_UNKNOWN", expires_at=None, on_expiry=None),
             "TOOL_INVOCATION_OUTCOME_UNKNOWN",
             {"phase": "INVOKE", "message": row.reason},
         )

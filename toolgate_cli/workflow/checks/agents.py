@@ -28,8 +28,8 @@ def check_model(name: str, raw: Mapping[str, Json], kinds: Kinds, issues: Issues
     check_name(name, "a model", path, issues)
     adapter = raw.get("adapter")
     if not isinstance(adapter, str):
-        fields = {key for known in kinds.models() for key in models.names(kinds.model(known).Fields)}
-        models.check(models.Fit((Adapter,), tuple(key for key in raw if key in fields)), dict(raw), path, issues)
+        of_any = {key for known in kinds.models() for key in models.names(kinds.model(known).Fields)}
+        models.check(models.Fit((Adapter,), tuple(key for key in raw if key in of_any)), dict(raw), path, issues)
     elif adapter not in kinds.models():
         issues.add((*path, "adapter"), f"there is no adapter {adapter}", meant(adapter, kinds.models()))
     else:
