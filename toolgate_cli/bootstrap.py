@@ -16,7 +16,7 @@ from .host.mint import RandomMint
 from .host.owners import FileOwners
 from .host.processes import HostProcesses, use_fence
 from .runtime.desk import Desk
-from .runtime.ports import Clock, Files, Mint, Owners, Ports, Processes, Store
+from .runtime.ports import Ports
 from .settings import Settings, person
 from .stores.sqlite import SqliteStore
 from .workflow.files import HomeFiles
@@ -24,7 +24,9 @@ from .workflow.kinds import Kinds
 
 if TYPE_CHECKING:
     from .core.config import Identity, Tool
-    from .runtime.ports import Provider
+    from .runtime.plugs import Provider
+    from .runtime.ports import Clock, Files, Mint, Owners, Processes
+    from .runtime.store import Store
 
 
 @contextmanager

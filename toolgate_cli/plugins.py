@@ -6,10 +6,12 @@ import os
 from functools import lru_cache
 from importlib import import_module
 from types import ModuleType
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 from .core.errors import ToolgateError
-from .runtime.ports import ModelAdapter, Provider, StepKind
+
+if TYPE_CHECKING:
+    from .runtime.plugs import ModelAdapter, Provider, StepKind
 
 _HERE = os.path.dirname(os.path.abspath(__file__))
 

@@ -16,7 +16,7 @@ from toolgate_cli.core import canonical
 from toolgate_cli.core.results import ToolResult
 from toolgate_cli.core.types import Json
 from toolgate_cli.providers import command
-from toolgate_cli.runtime.ports import InvokeLimits, Pinned
+from toolgate_cli.runtime.plugs import InvokeLimits, Pinned
 
 PATH = "/usr/local/bin:/usr/bin:/bin"
 PYTHON = "import json, os, signal, subprocess, sys, time\n"

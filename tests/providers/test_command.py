@@ -15,7 +15,7 @@ from toolgate_cli.core.results import ToolResult
 from toolgate_cli.core.types import Json
 from toolgate_cli.providers import command
 from toolgate_cli.providers.command import Fields
-from toolgate_cli.runtime.ports import InvokeLimits
+from toolgate_cli.runtime.plugs import InvokeLimits
 
 PATH = "/usr/local/bin:/usr/bin:/bin"
 SHOW = "import json, os, sys; print(json.dumps([sys.argv[1:], dict(os.environ), os.getcwd(), sys.stdin.read()]))"

@@ -13,7 +13,7 @@ from toolgate_cli.core.errors import ToolgateError
 from toolgate_cli.core.intents import Completion, Continued, Done, Intent, Pause, TurnRequest, View
 from toolgate_cli.core.results import ToolResult
 from toolgate_cli.core.types import Json
-from toolgate_cli.runtime.ports import InvokeLimits, StepKind
+from toolgate_cli.runtime.plugs import InvokeLimits, StepKind
 
 OK = ToolResult("answered", ok=True, code=0, output='"done"', size=6)
 FAILED = ToolResult("answered", ok=False, code=1, message="it failed")

@@ -15,7 +15,7 @@ from toolgate_cli.core.results import ToolResult
 from toolgate_cli.core.types import Json
 from toolgate_cli.runtime.answers import Answer, Waiting
 from toolgate_cli.runtime.desk import Desk
-from toolgate_cli.runtime.ports import InvokeLimits, StepKind
+from toolgate_cli.runtime.plugs import InvokeLimits, StepKind
 from toolgate_cli.settings import Settings
 from toolgate_cli.stores.memory import MemoryStore
 from toolgate_cli.stores.sqlite import SqliteStore

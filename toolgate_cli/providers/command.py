@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from typing import Annotated, Literal, NamedTuple, cast
+from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple, cast
 
 from ..core import commandline, references
 from ..core.errors import ToolgateError
@@ -12,7 +12,10 @@ from ..core.fields import Path
 from ..core.results import ToolResult
 from ..core.types import Json
 from ..host import pins
-from ..runtime.ports import InvokeLimits, Pinned, Started
+from ..runtime.plugs import Pinned
+
+if TYPE_CHECKING:
+    from ..runtime.plugs import InvokeLimits, Started
 
 
 class Fields(NamedTuple):

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from ..core import canonical, cursor, statuses, tables
 from ..core.cursor import Cursor, Frame
@@ -16,10 +16,13 @@ from ..core.soundness import clean
 from ..core.types import Json, Origin
 from ..core.world import World
 from . import asking, batch
-from .ports import Ports, StepKind
 from .unit import Unit
 from .view import StepView
 from .work import More, Prepare, Work
+
+if TYPE_CHECKING:
+    from .plugs import StepKind
+    from .ports import Ports
 
 STRETCH = 1000  # pure steps that one transaction may hold
 

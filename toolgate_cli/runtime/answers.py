@@ -43,8 +43,8 @@ class RunView(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """What a verb that moves a run answers with. `head`: `seq:hash`; `next`: commands that move the run on, to paste; `fault`: what kept the
-    run from being carried on after the verb had taken effect."""
+    """What a verb that moves a run answers with. `head`: `seq:hash`; `next`: commands that move the run on, to paste; `fault`: what kept
+    the run from being carried on after the verb had taken effect."""
 
     effect: EffectWord
     run: RunView

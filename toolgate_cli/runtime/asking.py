@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from ..core import canonical, patterns
 from ..core.config import Agent, Config
@@ -12,9 +13,11 @@ from ..core.records import Run, Turn
 from ..core.soundness import clean
 from ..core.types import Json, Provenance
 from ..core.world import World
-from .ports import Reader
 from .unit import Unit
 from .work import Ask
+
+if TYPE_CHECKING:
+    from .store import Reader
 
 
 def request(tx: Reader, run: Run, path: str, intent: AskModel, world: World) -> Ask:

@@ -6,50 +6,22 @@ A refusal that is itself on record commits its event and is raised afterwards.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Literal, NamedTuple, TypeAlias
+from collections.abc import Callable
+from typing import Literal, TypeAlias
 
-from ..core import canonical, digests, quorum
+from ..core import digests, quorum
 from ..core.errors import ToolgateError
-from ..core.records import Call, Outcome, Row, Run, Vote
-from ..core.types import Json, Verb
+from ..core.records import Row, Vote
+from ..core.types import Json
 from ..core.verdict import Park, Question, Start
 from ..core.world import Needs
-from . import gate, parking, recovery, standing
+from . import ending, gate, parking, recovery, standing
 from .advance import put, waiting
 from .answers import EffectWord
+from .cases import Case, Decided, Decision, claim, said
 from .engine import Engine
 from .unit import Unit
-from .work import Invoke, Work
-
-
-class Decision(NamedTuple):
-    """What a person said. `outcome`: what they found out about a call whose end was not known ({"applied", "result"})."""
-
-    verb: Verb
-    reason: str | None = None
-    may_run_twice: bool = False
-    outcome: Mapping[str, Json] | None = None
-
-
-class Case(NamedTuple):
-    """A decision on one row, inside its transaction."""
-
-    engine: Engine
-    unit: Unit
-    run: Run
-    row: Row
-    call: Call
-    decision: Decision
-
-
-class Decided(NamedTuple):
-    """What came of it. `refusal` is raised once the transaction, which may hold its event, has committed."""
-
-    effect: EffectWord
-    work: Work | None = None
-    refusal: ToolgateError | None = None
-
+from .work import Invoke
 
 Handler: TypeAlias = Callable[[Case], "Decided | Needs"]
 
@@ -76,7 +48,7 @@ def _decide(engine: Engine, unit: Unit, target: Row, decision: Decision) -> Deci
     assert run is not None and stored is not None
     case = Case(engine, unit, run, row, stored[0], decision)
     if standing.is_over(row, unit.now) and row.on_expiry == "reject" and run.status != "CANCELLED":
-        return _lapse(case)
+        return ending.lapse(case)
     handler = HANDLERS[standing.handler(unit.tx, run, row, decision.verb, unit.now)]
     case = case._replace(run=recovery.sweep(unit, run, but=row.id))
     config = engine.world.config
@@ -132,7 +104,7 @@ def _start(case: Case) -> Decided | Needs:
             return _refused(case, second)
         case.unit.tx.add([Vote(case.row.id, digests.ref(case.row), name, case.unit.now)])
         if left > 0:
-            case.unit.decided("TOOL_INVOCATION_VOTED", case.run, case.row, case.call, _said(case))
+            case.unit.decided("TOOL_INVOCATION_VOTED", case.run, case.row, case.call, said(case))
             return Decided("voted")
     return _carry_out(case, verdict, "TOOL_INVOCATION_APPROVED", "approved")
 
@@ -164,19 +136,19 @@ def _question(case: Case, verb: Literal["ask", "approve", "retry"]) -> Question:
 
 def _carry_out(case: Case, verdict: Start | Park, event: str, effect: EffectWord) -> Decided:
     """Claims the row, and starts the call or parks it again."""
-    claimed = _claim(case)
+    claimed = claim(case)
     unit, run = case.unit, case.run
     if isinstance(verdict, Start):
-        unit.decided(event, run, claimed, case.call, _said(case))
-        run, claim = gate.start(unit, run, case.call, claimed, verdict, case.engine.world.config)
+        unit.decided(event, run, claimed, case.call, said(case))
+        run, started = gate.start(unit, run, case.call, claimed, verdict, case.engine.world.config)
         put(unit, waiting(unit, run), case.run.version)
-        return Decided(effect, Invoke(claim))
+        return Decided(effect, Invoke(started))
     if verdict.superseded:
-        unit.decided("TOOL_INVOCATION_SUPERSEDED", run, claimed, case.call, {**_said(case), "digest": verdict.call_digest})
+        unit.decided("TOOL_INVOCATION_SUPERSEDED", run, claimed, case.call, {**said(case), "digest": verdict.call_digest})
     elif event == "TOOL_INVOCATION_RETRIED":
-        unit.decided(event, run, claimed, case.call, _said(case))
+        unit.decided(event, run, claimed, case.call, said(case))
     else:  # it was approved, and the gate did not let it through
-        unit.decided("DECISION_REFUSED", run, claimed, case.call, {**_said(case), "verb": case.decision.verb, "kind": verdict.code})
+        unit.decided("DECISION_REFUSED", run, claimed, case.call, {**said(case), "verb": case.decision.verb, "kind": verdict.code})
     row = parking.park(unit, run, case.call, claimed, verdict)
     work = case.engine.move_on(unit, run)
     return Decided(
@@ -194,113 +166,13 @@ def _parked_again(verdict: Park, row: Row, asked_again: bool) -> ToolgateError |
     return None
 
 
-def _claim(case: Case) -> Row:
-    claimed = case.unit.tx.claim(case.row)
-    if claimed is None:
-        raise ToolgateError("claim_lost", f"{case.row.id} was decided by somebody else", "toolgate pending list")
-    return claimed
-
-
-def _said(case: Case) -> dict[str, Json]:
-    return {"reason": case.decision.reason, "may_run_twice": case.decision.may_run_twice}
-
-
-def _refuse(case: Case) -> Decided:
-    row = _claim(case)
-    reason = case.decision.reason or "rejected by a person"
-    _settle(case, row, "rejected", reason)
-    case.unit.decided("TOOL_INVOCATION_REJECTED", case.run, row, case.call, {"reason": reason})
-    return Decided("rejected", case.engine.move_on(case.unit, case.run))
-
-
-def _lapse(case: Case) -> Decided:
-    """An expired row whose rule says so is rejected as `system` by whoever comes by; the verb that came for it is refused."""
-    row = _claim(case)
-    recovery.expire(case.unit, case.run, row, case.call)
-    refusal = ToolgateError(
-        "expired", f"{row.id} expired at {row.expires_at} and was rejected, as its rule says", f"toolgate runs show {row.run_id}"
-    )
-    return Decided("rejected", case.engine.move_on(case.unit, case.run), refusal)
-
-
-def _lapsed(case: Case) -> Decided:
-    raise ToolgateError("expired", f"{case.row.id} expired at {case.row.expires_at}", f"ask again: toolgate retry {case.row.id}")
-
-
-def _give_up(case: Case) -> Decided:
-    if case.decision.outcome is not None:
-        return _found_out(case)
-    row = _claim(case)
-    _settle(case, row, "continued", row.reason or "continued without a result")
-    case.unit.decided("TOOL_INVOCATION_CONTINUED", case.run, row, case.call, {"reason": case.decision.reason})
-    return Decided("continued_tool", case.engine.move_on(case.unit, case.run))
-
-
-def _found_out(case: Case) -> Decided:
-    """A person found out how a doubtful call ended: that settles it."""
-    if case.row.doubt is None and case.row.origin != "OUTCOME_UNKNOWN":
-        raise ToolgateError(
-            "wrong_state", f"the end of {case.row.id} is known: {case.row.reason}", "use continue-tool without --outcome-file"
-        )
-    applied, result = _outcome(case.decision.outcome or {})
-    row = _claim(case)
-    if applied:
-        _settle(case, row, "recorded", result, applied="yes")
-    else:
-        _settle(case, row, "continued", result if result is not None else "it did not take effect", applied="no")
-    case.unit.decided("TOOL_INVOCATION_CONTINUED", case.run, row, case.call, {"reason": case.decision.reason, "applied": applied})
-    return Decided("continued_tool", case.engine.move_on(case.unit, case.run))
-
-
-def _outcome(found: Mapping[str, Json]) -> tuple[bool, Json]:
-    applied = found.get("applied")
-    unknown = set(found) - {"applied", "result"}
-    if unknown or not isinstance(applied, bool):
-        raise ToolgateError(
-            "invalid",
-            'an outcome is {"applied": true | false, "result": ...}',
-            "say what was found out, or leave the row until it is known",
-        )
-    return applied, found.get("result")
-
-
-def _settle_doubt(case: Case) -> Decided:
-    """The doubt of a cancelled run: recorded, and nothing moves."""
-    if case.decision.outcome is None:
-        raise ToolgateError(
-            "wrong_state", f"the run of {case.row.id} was cancelled", f"toolgate continue-tool {case.row.id} --outcome-file FILE"
-        )
-    return _found_out(case)
-
-
-def _settle(
-    case: Case, row: Row, status: Literal["rejected", "continued", "recorded"], body: Json, applied: Literal["no", "yes"] | None = None
-) -> None:
-    dispatched: Literal["no", "unknown", "yes"] = "no" if row.starts == 0 else "unknown" if row.doubt else "yes"
-    effect = applied or ("no" if row.starts == 0 else "unknown")
-    case.unit.tx.add([Outcome(row.id, status, dispatched, effect, None, canonical.encode(body), None, case.unit.now)])
-
-
-def _override(case: Case) -> Decided:
-    """A denial is terminal (I4): the attempt to get past it is on record, the row stays, nothing runs."""
-    case.unit.decided(
-        "TOOL_INVOCATION_OVERRIDE_REJECTED", case.run, case.row, case.call, {"verb": case.decision.verb, "reason": case.row.reason}
-    )
-    refusal = ToolgateError(
-        "policy_denied",
-        f"the policy denies {case.row.id}: {case.row.reason}",
-        f"toolgate continue-tool {case.row.id}",
-    )
-    return Decided("approved", refusal=refusal)
-
-
 HANDLERS: dict[str, Handler] = {
     "start": _start,
-    "refuse": _refuse,
+    "refuse": ending.refuse,
     "replay": _replay,
     "ask_again": _ask_again,
-    "lapsed": _lapsed,
-    "give_up": _give_up,
-    "override": _override,
-    "settle": _settle_doubt,
+    "lapsed": ending.lapsed,
+    "give_up": ending.give_up,
+    "override": ending.override,
+    "settle": ending.settle_doubt,
 }

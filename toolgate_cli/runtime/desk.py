@@ -6,6 +6,7 @@ Before anything decides or drives, attempts of dead processes are taken back; wh
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from ..core import chain
 from ..core.config import Identity, Tool
@@ -16,9 +17,13 @@ from ..core.types import Json, Status, Verb
 from ..core.world import World
 from . import deciding, gates, looking, recovery, selecting, standing, starting
 from .answers import Answer, Checked, EffectWord, RunView, Verified, Waiting
+from .cases import Decision
 from .engine import Engine
-from .ports import Ports, Reader
 from .unit import write
+
+if TYPE_CHECKING:
+    from .ports import Ports
+    from .store import Reader
 
 
 class Desk:
@@ -85,16 +90,16 @@ class Desk:
             return self._waiting(tx, selecting.step(tx, run, step, verb, self._now(tx)))
 
     def approve(self, target: Waiting, *, reason: str | None = None, may_run_twice: bool = False) -> Answer:
-        return self._decide(target, deciding.Decision("approve", reason, may_run_twice))
+        return self._decide(target, Decision("approve", reason, may_run_twice))
 
     def reject(self, target: Waiting, *, reason: str | None = None) -> Answer:
-        return self._decide(target, deciding.Decision("reject", reason))
+        return self._decide(target, Decision("reject", reason))
 
     def retry(self, target: Waiting, *, reason: str | None = None, may_run_twice: bool = False) -> Answer:
-        return self._decide(target, deciding.Decision("retry", reason, may_run_twice))
+        return self._decide(target, Decision("retry", reason, may_run_twice))
 
     def continue_tool(self, target: Waiting, *, reason: str | None = None, outcome: Mapping[str, Json] | None = None) -> Answer:
-        return self._decide(target, deciding.Decision("continue-tool", reason, outcome=outcome))
+        return self._decide(target, Decision("continue-tool", reason, outcome=outcome))
 
     def approve_step(self, target: Waiting, *, reason: str | None = None) -> Answer:
         return self._step(target, gates.Word("approve", reason))
@@ -108,7 +113,7 @@ class Desk:
     def answer(self, run: str, texts: Mapping[str, str], values: Mapping[str, Json]) -> Answer:
         return self._step(self.select_step(run, None, "answer"), gates.Word("answer", None, texts, values))
 
-    def _decide(self, target: Waiting, decision: deciding.Decision) -> Answer:
+    def _decide(self, target: Waiting, decision: Decision) -> Answer:
         self._guard(decision.verb, target.row)
         recovery.end_survivors(self._ports, target.row)
         engine = self._engine()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING
 
 from ..core import effects
 from ..core.errors import ToolgateError
@@ -14,9 +15,11 @@ from ..core.verdict import Park, Question
 from ..core.world import Needs, World
 from . import asking, gate, ownership, parking, settling
 from .advance import advance, fail, put, waiting
-from .ports import Ports
 from .unit import Unit, write
 from .work import Ask, Invoke, More, Prepare, Rest, Work
+
+if TYPE_CHECKING:
+    from .ports import Ports
 
 PASSES = 100  # how often a world that keeps changing is read again
 

@@ -6,7 +6,7 @@ outside any transaction. How it ended is recorded by a second transaction, in `s
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from ..core import durations, effects
 from ..core.config import Config, Tool
@@ -17,8 +17,11 @@ from ..core.types import Json
 from ..core.verdict import Question, Start, Verdict, evaluate
 from ..core.world import Needs, World
 from .parking import ARGUMENTS, parked_by_the_chain
-from .ports import InvokeLimits, Ports
+from .plugs import InvokeLimits
 from .unit import Unit
+
+if TYPE_CHECKING:
+    from .ports import Ports
 
 
 class Claim(NamedTuple):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 from ..core import canonical, chain, cursor, digests, effects
 from ..core.definition import Definition
@@ -12,7 +12,10 @@ from ..core.records import Row, RowQuery, Run, RunQuery
 from ..core.types import Json, Provenance
 from . import ownership, recovery, standing
 from .answers import Answer, EffectWord, RunView, Waiting
-from .ports import Ports, Reader
+
+if TYPE_CHECKING:
+    from .ports import Ports
+    from .store import Reader
 
 
 def head(tx: Reader) -> str:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from .ports import Ports
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .ports import Ports
 
 
 def mine(ports: Ports) -> str:

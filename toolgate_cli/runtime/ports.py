@@ -1,143 +1,18 @@
-"""What the use cases need from outside, as protocols; nothing above the store's port may know which store it is."""
+"""What the use cases need from outside beside a store: clock, ids, locks, processes and the files of the home."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
-from typing import NamedTuple, Protocol
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from ..core.config import Model, Tool
-from ..core.intents import Completion, Intent, TurnRequest, View
-from ..core.records import (
-    Accepted,
-    Attempt,
-    Call,
-    Definition,
-    Event,
-    EventQuery,
-    Keep,
-    Outcome,
-    Row,
-    RowQuery,
-    Run,
-    RunQuery,
-    Step,
-    Turn,
-    Value,
-    Vote,
-)
-from ..core.results import ToolResult
-from ..core.types import Json
-from ..core.world import Needs, World
-from .answers import Checked
-
-
-class Reader(Protocol):
-    """One snapshot of the store."""
-
-    def find(self, run: str | None, id: str) -> Row | None:
-        """The open row of that id; with a run, only if it is that run's."""
-        ...
-
-    def find_by_run(self, run: str) -> tuple[Row, ...]:
-        """All open rows of a run, in the one total order (created_at, id)."""
-        ...
-
-    def rows(self, query: RowQuery) -> tuple[Row, ...]: ...
-    def attempts(self, run: str | None) -> tuple[Attempt, ...]:
-        """Attempts that have not come to an end, of a run or of all."""
-        ...
-
-    def run(self, id: str) -> Run | None: ...
-    def runs(self, query: RunQuery) -> tuple[Run, ...]: ...
-    def call(self, id: str, revision: int | None = None) -> tuple[Call, Outcome | None] | None:
-        """A call (its newest revision) and how it was settled."""
-        ...
-
-    def calls(self, prefix: str, limit: int) -> tuple[Call, ...]:
-        """Calls whose id begins with `prefix`, newest revisions."""
-        ...
-
-    def value(self, run: str, key: str) -> Value | None:
-        """The newest value of a key (the highest `top`); a tool's value is filled in from its outcome. None: absent or removed."""
-        ...
-
-    def keys(self, run: str) -> tuple[str, ...]:
-        """Every key that has a value now, by code point."""
-        ...
-
-    def steps(self, run: str) -> tuple[Step, ...]: ...
-    def step(self, run: str, path: str) -> Step | None: ...
-    def turns(self, run: str, path: str, since: int = 0) -> tuple[Turn, ...]:
-        """Turns of one step from number `since` on, by number."""
-        ...
-
-    def next_turn(self, run: str, path: str) -> int:
-        """The number of the turn that comes next at this step: one more than the highest so far."""
-        ...
-
-    def votes(self, row: Row) -> tuple[Vote, ...]:
-        """Votes for exactly this row (id, version, origin, digest)."""
-        ...
-
-    def definition(self, digest: str) -> Definition | None: ...
-    def accepted(self, seen: Accepted) -> bool: ...
-    def events(self, query: EventQuery) -> Iterator[Event]: ...
-    def event(self, seq: int) -> Event | None: ...
-    def head(self) -> Event | None: ...
-    def identity(self) -> str:
-        """The random id of this database, `prev` of the first event."""
-        ...
-
-
-class Writer(Reader, Protocol):
-    """One write transaction; every check and change in it is one point of the total order. Raising rolls it back."""
-
-    def save(self, row: Row) -> None: ...
-    def claim(self, expected: Row) -> Row | None:
-        """Takes the row away if it is still exactly there (id, version, run), and gives it back; None if somebody else has it."""
-        ...
-
-    def verify_still_current(self, expected: Row) -> Row | None: ...
-    def remove(self, run: str, id: str) -> None: ...
-    def begin(self, attempt: Attempt) -> None: ...
-    def finish(self, expected: Attempt) -> Attempt | None:
-        """Takes the attempt away if it is still there (id, version, number); None if recovery or cancel has settled it."""
-        ...
-
-    def mark_cancelled(self, run: str) -> None:
-        """Marks every attempt of the run as cancelled."""
-        ...
-
-    def put_run(self, run: Run, was: int | None) -> bool:
-        """Inserts (was = None) or replaces a run whose stored version is `was`; False if it is not."""
-        ...
-
-    def add(self, facts: Iterable[Keep]) -> None:
-        """Records. Definitions and accepted marks that exist already are left alone; a value or step of the same key replaces; the rest
-        must be new."""
-        ...
-
-    def rewind(self, run: str, top: int) -> None:
-        """Removes context values and finished steps written at or after the top-level step `top`."""
-        ...
-
-    def append(self, events: Sequence[Event]) -> None:
-        """Events whose seq, prev and hash go on exactly from the head."""
-        ...
-
-    def erase(self, call: str) -> None:
-        """Redacts a call: arguments, title, rationale, outcome body and its events' payloads and salts become null."""
-        ...
-
-
-class Store(Protocol):
-    def read(self) -> AbstractContextManager[Reader]: ...
-    def write(self, patience: float = 30.0) -> AbstractContextManager[Writer]:
-        """Commits at the end. Waits at most `patience` seconds for the lock, then ToolgateError("storage")."""
-        ...
-
-    def close(self) -> None: ...
+if TYPE_CHECKING:
+    from ..core.config import Model, Tool
+    from ..core.records import Accepted
+    from ..core.types import Json
+    from ..core.world import Needs, World
+    from .answers import Checked
+    from .plugs import ModelAdapter, Provider, StepKind
+    from .store import Store
 
 
 class Clock(Protocol):
@@ -209,77 +84,13 @@ class Processes(Protocol):
         ...
 
 
-class InvokeLimits(NamedTuple):
-    """`timeout` seconds, hard; `stop` is asked often and says that the call was cancelled."""
+class Bundle(NamedTuple):
+    """A workflow as it is pinned: canonical JSON {"root": id, "workflows": {id: {...}}}. `inputs`: name -> JSON Schema fragment."""
 
-    timeout: float
-    output_bytes: int
-    stop: Callable[[], bool]
-
-
-class Started(Protocol):
-    """What a provider needs to know of a claim."""
-
-    @property
-    def call_id(self) -> str: ...
-    @property
-    def run_id(self) -> str: ...
-    @property
-    def key(self) -> str: ...
-    @property
-    def arguments(self) -> str: ...
-    @property
-    def bound(self) -> object: ...
-    @property
-    def fence(self) -> str | None:
-        """The name of the lock that every descendant of the tool inherits."""
-        ...
-
-
-class Pinned(NamedTuple):
-    """What of the outside belongs to a tool's definition (JSON), and the files it was read from. `error`: the tool cannot be used, and
-    why."""
-
-    facts: Json
-    paths: tuple[str, ...]
-    error: str | None = None
-
-
-class Provider(Protocol):
-    """One file of providers/: `Fields` (an annotated NamedTuple) is its table in toolgate.toml."""
-
-    Fields: type
-
-    def pin(self, fields: object, home: str, path: str) -> Pinned:
-        """Resolves the executable, reads pinned files; outside any transaction."""
-        ...
-
-    def bind(self, fields: object, pinned: Json, home: str, arguments: dict[str, Json]) -> object:
-        """Fills every reference (pure); ToolgateError("invalid") where one cannot be filled or is unsafe."""
-        ...
-
-    def invoke(self, claim: Started, limits: InvokeLimits) -> ToolResult:
-        """Starts the tool once and comes back within the timeout and a grace of 2 s, whatever the tool does. Never raises for what a
-        tool does."""
-        ...
-
-
-class StepKind(Protocol):
-    """One file of steps/: `Fields` (an annotated NamedTuple) is its table in a workflow."""
-
-    Fields: type
-
-    def plan(self, step: object, view: View) -> Intent: ...
-
-
-class ModelAdapter(Protocol):
-    """One file of models/: `Fields` (an annotated NamedTuple) is its table in toolgate.toml."""
-
-    Fields: type
-
-    def complete(self, fields: object, home: str, request: TurnRequest) -> Completion:
-        """One answer; ToolgateError("failed") where there is none. Outside any transaction."""
-        ...
+    id: str
+    digest: str
+    body: str
+    inputs: Mapping[str, Json]
 
 
 class Files(Protocol):
@@ -315,15 +126,6 @@ class Files(Protocol):
         ...
 
     def model(self, model: Model) -> ModelAdapter: ...
-
-
-class Bundle(NamedTuple):
-    """A workflow as it is pinned: canonical JSON {"root": id, "workflows": {id: {...}}}. `inputs`: name -> JSON Schema fragment."""
-
-    id: str
-    digest: str
-    body: str
-    inputs: Mapping[str, Json]
 
 
 class Ports(NamedTuple):

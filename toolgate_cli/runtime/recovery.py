@@ -5,7 +5,7 @@ Everything is found by locks that die with their process; a pid is never trusted
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from ..core import canonical, durations, effects
 from ..core.person import SYSTEM
@@ -14,8 +14,11 @@ from ..core.types import Effect, Json
 from . import ownership, parking, settling, standing
 from .advance import put as put_run
 from .advance import waiting
-from .ports import Ports, Reader
 from .unit import Unit, write
+
+if TYPE_CHECKING:
+    from .ports import Ports
+    from .store import Reader
 
 
 def dead(ports: Ports, attempts: tuple[Attempt, ...], given_up: str | None = None) -> tuple[Attempt, ...]:

@@ -6,14 +6,16 @@ The row that is found here carries its version all the way to the claim, so what
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from ..core import digests, verbs
 from ..core.errors import ToolgateError
 from ..core.records import Row, RowQuery, Run, RunQuery
 from ..core.types import Verb
 from . import standing
-from .ports import Reader
+
+if TYPE_CHECKING:
+    from .store import Reader
 
 LOOKING, DECIDING = 4, 8  # the shortest prefix of an id that serves
 ID_LENGTH = 14

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from ..core import canonical, verbs
 from ..core.records import Row, Run
 from ..core.types import Verb
-from .ports import Clock, Reader
+
+if TYPE_CHECKING:
+    from .ports import Clock
+    from .store import Reader
 
 
 def now(tx: Reader, clock: Clock) -> str:

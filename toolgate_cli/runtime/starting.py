@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Protocol, cast
+from typing import TYPE_CHECKING, Protocol, cast
 
 from ..core import canonical, cursor
 from ..core.definition import Definition, StepTable
@@ -15,9 +15,11 @@ from ..core.types import Json, Verb
 from . import ownership, recovery, settling, standing
 from .advance import build, put
 from .engine import Engine
-from .ports import Bundle
 from .unit import Unit
 from .work import Work
+
+if TYPE_CHECKING:
+    from .ports import Bundle
 
 
 def start(engine: Engine, bundle: Bundle, inputs: Mapping[str, Json]) -> str:

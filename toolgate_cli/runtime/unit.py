@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 from ..core import chain
 from ..core.person import Person
 from ..core.records import Call, Event, Row, Run
 from ..core.types import Json
-from .ports import Ports, Writer
+
+if TYPE_CHECKING:
+    from .ports import Ports
+    from .store import Writer
 
 
 class Unit:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from ..core import canonical, references
 from ..core.config import Agent
@@ -11,7 +12,9 @@ from ..core.errors import ToolgateError
 from ..core.intents import Arrived
 from ..core.types import Json
 from ..core.world import World
-from .ports import Reader
+
+if TYPE_CHECKING:
+    from .store import Reader
 
 
 class StepView:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
 
 from .. import __version__
 from ..core import canonical
@@ -14,13 +15,16 @@ from ..core.records import Accepted
 from ..core.types import Json
 from ..core.world import Needs, World
 from ..runtime.answers import Checked
-from ..runtime.ports import Bundle, ModelAdapter
+from ..runtime.ports import Bundle
 from .document import Table, decode
 from .flows import Flow, Flows
 from .issues import meant, refusal, tell
 from .kinds import Kinds
 from .loading import Loaded, Operator, Told
 from .pinning import Pinning, are_unchanged
+
+if TYPE_CHECKING:
+    from ..runtime.plugs import ModelAdapter
 
 CHECKER = f"toolgate/{__version__}"
 

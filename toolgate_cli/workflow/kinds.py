@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from ..runtime.ports import ModelAdapter, Provider, StepKind
+if TYPE_CHECKING:
+    from ..runtime.plugs import ModelAdapter, Provider, StepKind
+
 
 Names = Callable[[], "tuple[str, ...]"]
 

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from ..core import canonical
 from ..core.config import Tool
 from ..core.digests import sha256
 from ..core.types import Json
 from ..core.world import Check, Needs, Ready, Stamp, World
-from ..runtime.ports import Provider
 from .kinds import Kinds
 from .reading import stamp
+
+if TYPE_CHECKING:
+    from ..runtime.plugs import Provider
 
 
 class _Pin(NamedTuple):

@@ -1,0 +1,55 @@
+"""A decision on one open call, inside its transaction: what was said, what it is about, and what came of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from ..core.errors import ToolgateError
+from ..core.records import Call, Row, Run
+from ..core.types import Json, Verb
+from .answers import EffectWord
+from .engine import Engine
+from .unit import Unit
+from .work import Work
+
+
+class Decision(NamedTuple):
+    """What a person said. `outcome`: what they found out about a call whose end was not known ({"applied", "result"})."""
+
+    verb: Verb
+    reason: str | None = None
+    may_run_twice: bool = False
+    outcome: Mapping[str, Json] | None = None
+
+
+class Case(NamedTuple):
+    """A decision on one row, inside its transaction."""
+
+    engine: Engine
+    unit: Unit
+    run: Run
+    row: Row
+    call: Call
+    decision: Decision
+
+
+class Decided(NamedTuple):
+    """What came of it. `refusal` is raised once the transaction, which may hold its event, has committed."""
+
+    effect: EffectWord
+    work: Work | None = None
+    refusal: ToolgateError | None = None
+
+
+def claim(case: Case) -> Row:
+    """Takes the row that was selected; whoever comes second changes nothing (I2)."""
+    claimed = case.unit.tx.claim(case.row)
+    if claimed is None:
+        raise ToolgateError("claim_lost", f"{case.row.id} was decided by somebody else", "toolgate pending list")
+    return claimed
+
+
+def said(case: Case) -> dict[str, Json]:
+    """The person's own words, for the event."""
+    return {"reason": case.decision.reason, "may_run_twice": case.decision.may_run_twice}

@@ -1,0 +1,84 @@
+"""What a plug-in is: one file that satisfies one of these protocols, found by its name and imported when it is used."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+if TYPE_CHECKING:
+    from ..core.intents import Completion, Intent, TurnRequest, View
+    from ..core.results import ToolResult
+    from ..core.types import Json
+
+
+class InvokeLimits(NamedTuple):
+    """`timeout` seconds, hard; `stop` is asked often and says that the call was cancelled."""
+
+    timeout: float
+    output_bytes: int
+    stop: Callable[[], bool]
+
+
+class Started(Protocol):
+    """What a provider needs to know of a claim."""
+
+    @property
+    def call_id(self) -> str: ...
+    @property
+    def run_id(self) -> str: ...
+    @property
+    def key(self) -> str: ...
+    @property
+    def arguments(self) -> str: ...
+    @property
+    def bound(self) -> object: ...
+    @property
+    def fence(self) -> str | None:
+        """The name of the lock that every descendant of the tool inherits."""
+        ...
+
+
+class Pinned(NamedTuple):
+    """What of the outside belongs to a tool's definition (JSON), and the files it was read from. `error`: the tool cannot be used, and
+    why."""
+
+    facts: Json
+    paths: tuple[str, ...]
+    error: str | None = None
+
+
+class Provider(Protocol):
+    """One file of providers/: `Fields` (an annotated NamedTuple) is its table in toolgate.toml."""
+
+    Fields: type
+
+    def pin(self, fields: object, home: str, path: str) -> Pinned:
+        """Resolves the executable, reads pinned files; outside any transaction."""
+        ...
+
+    def bind(self, fields: object, pinned: Json, home: str, arguments: dict[str, Json]) -> object:
+        """Fills every reference (pure); ToolgateError("invalid") where one cannot be filled or is unsafe."""
+        ...
+
+    def invoke(self, claim: Started, limits: InvokeLimits) -> ToolResult:
+        """Starts the tool once and comes back within the timeout and a grace of 2 s, whatever the tool does. Never raises for what a
+        tool does."""
+        ...
+
+
+class StepKind(Protocol):
+    """One file of steps/: `Fields` (an annotated NamedTuple) is its table in a workflow."""
+
+    Fields: type
+
+    def plan(self, step: object, view: View) -> Intent: ...
+
+
+class ModelAdapter(Protocol):
+    """One file of models/: `Fields` (an annotated NamedTuple) is its table in toolgate.toml."""
+
+    Fields: type
+
+    def complete(self, fields: object, home: str, request: TurnRequest) -> Completion:
+        """One answer; ToolgateError("failed") where there is none. Outside any transaction."""
+        ...
