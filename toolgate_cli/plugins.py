@@ -21,7 +21,7 @@ def step_kinds() -> tuple[str, ...]:
 
 
 def step_kind(name: str) -> StepKind:
-    return cast(StepKind, plugin("steps", name, "step type", ("Fields", "plan")))
+    return cast("StepKind", plugin("steps", name, "step type", ("Fields", "plan")))
 
 
 def providers() -> tuple[str, ...]:
@@ -29,7 +29,7 @@ def providers() -> tuple[str, ...]:
 
 
 def provider(name: str) -> Provider:
-    return cast(Provider, plugin("providers", name, "tool provider", ("Fields", "pin", "bind", "invoke")))
+    return cast("Provider", plugin("providers", name, "tool provider", ("Fields", "pin", "bind", "invoke")))
 
 
 def models() -> tuple[str, ...]:
@@ -37,7 +37,7 @@ def models() -> tuple[str, ...]:
 
 
 def model(name: str) -> ModelAdapter:
-    return cast(ModelAdapter, plugin("models", name, "model adapter", ("Fields", "complete")))
+    return cast("ModelAdapter", plugin("models", name, "model adapter", ("Fields", "complete")))
 
 
 def stores() -> tuple[str, ...]:

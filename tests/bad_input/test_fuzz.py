@@ -46,7 +46,7 @@ VALUES = [
         "system",
         "*",
         ".",
-        "/nonexistent",
+        "/proc/nonexistent",
         "/dev/null",
         "found.json",
     ),

@@ -125,7 +125,7 @@ def test_options_stand_before_and_after_and_two_dashes_end_them(spoilt: Home) ->
 
 
 def test_a_home_that_is_none_is_named(spoilt: Home) -> None:
-    for folder in ("/nonexistent", "/dev/null", "toolgate.toml", "workflows", "x" * 300, "\udcff", "\x1b[31m", "/proc/self/fd/0"):
+    for folder in ("/proc/nonexistent", "/dev/null", "toolgate.toml", "workflows", "x" * 300, "\udcff", "\x1b[31m", "/proc/self/fd/0"):
         for words in (["approve"], ["start", "pay"], ["pending", "list"], ["tools", "list"], ["recover"], ["cancel", spoilt.runs["asked"]]):
             said = spoilt.say(*words, "-C", folder)
             check_refusal(said, 7)

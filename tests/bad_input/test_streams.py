@@ -42,4 +42,4 @@ def test_nothing_on_standard_input_is_no_answer(home: Home) -> None:
     for words in (["answer", home.runs["form"], "--answers", "-"], ["continue-tool", home.calls["doubtful"], "--outcome-file", "-"]):
         for stdin in (b"", b"\n", b"yes\n", b"null", b"\x00"):
             assert home.say(*words, stdin=stdin).code == 7
-    assert home.say("answer", home.runs["form"]).code == 7 and home.stand() == before
+    assert home.say("answer", home.runs["form"]).code == 2 and home.stand() == before

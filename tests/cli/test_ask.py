@@ -18,12 +18,12 @@ QUESTION = "leaves everything as it is: "
 
 
 class Terminal:
-    def __init__(self, log: Path, *words: str, redirect: str = "") -> None:
+    def __init__(self, log: Path, *words: str, redirect: str = "", before: str = "") -> None:
         self.log = log
         quoted = " ".join(f"'{word}'" for word in words)
         self.child = pexpect.spawn(
             "sh",
-            ["-c", f"exec {sys.executable} {STUB} {log} {quoted} {redirect}"],
+            ["-c", f"{before} exec {sys.executable} {STUB} {log} {quoted} {redirect}"],
             encoding="utf-8",
             timeout=30,
             dimensions=(24, 80),
@@ -76,8 +76,8 @@ def test_anything_else_decides_nothing(tmp_path, typed):
 
 
 def test_what_was_typed_before_the_question_is_thrown_away(tmp_path):
-    terminal = Terminal(tmp_path / "log", "approve", CALL)
-    terminal.child.send("yes\n")  # while it starts
+    terminal = Terminal(tmp_path / "log", "approve", CALL, before="sleep 1;")
+    terminal.child.send("yes\n")  # before it has even started
     terminal.child.expect_exact(QUESTION)
     time.sleep(0.3)
     assert terminal.child.isalive()

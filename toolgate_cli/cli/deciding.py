@@ -69,7 +69,7 @@ def conclude(frame: Frame, verb: Verb | str, answer: Answer, exit_status: bool =
         tell(frame, answer.fault)
         code = code if code in (exits.IN_DOUBT, 1) else 1
     for command in answer.next:
-        frame.note(fill("next: {}", command))
+        frame.note(fill("next: {}", frame.here(command)))
     return code
 
 

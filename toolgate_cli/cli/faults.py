@@ -16,7 +16,7 @@ _LONG = re.compile(rf"\S{{{_LONGEST + 1},}}")
 
 
 class Terminated(BaseException):
-    """SIGTERM, as something that every `with` and `finally` sees."""
+    """SIGTERM or SIGHUP, as something that every `with` and `finally` sees."""
 
 
 def terminate(_number: int, _frame: object) -> NoReturn:

@@ -57,6 +57,13 @@ class Frame(NamedTuple):
         chosen = self.settings().color
         return chosen == "always" or (chosen == "auto" and streams.OUT.terminal())
 
+    def here(self, command: str) -> str:
+        """A command to paste, with the options that led to this home and this store."""
+        import shlex
+
+        given = [(flag, value) for flag, value in (("-C", self.home), ("--db", self.db)) if value is not None]
+        return "".join(("toolgate ", *(f"{flag} {shlex.quote(value)} " for flag, value in given), command.removeprefix("toolgate ")))
+
     def note(self, text: str) -> None:
         """One line on stderr that is no error; silent with --quiet."""
         if not self.quiet:

@@ -52,7 +52,8 @@ def _dispatch(words: list[str]) -> int:
     from .faults import terminate
     from .streams import ERR, OUT
 
-    signal.signal(signal.SIGTERM, terminate)
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, terminate)
     if not words:
         for text in catalogue.overview():
             ERR.line(text)

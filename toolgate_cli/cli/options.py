@@ -45,6 +45,7 @@ Words = Annotated[
     typer.Argument(metavar="[RUN] [CALL]", help="A call, its ref, or a run; none: the only call that waits.", show_default=False),
 ]
 StepPath = Annotated[str | None, typer.Option("--step", metavar="STEP", help="The step gate or escalation that the run waits for.")]
+FromStep = Annotated[str | None, typer.Option("--step", metavar="STEP", help="The top-level step from which the run is driven again.")]
 
 # ---- how it is decided ----
 Reason = Annotated[str | None, typer.Option("-m", "--reason", "--note", metavar="TEXT", help="Why; it is recorded.")]

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import cast
 
 from . import canonical
+from .conditions import equal
 from .errors import ToolgateError
 from .types import Json
 
@@ -61,16 +62,22 @@ def _checked(item: Item, value: Json) -> Json:
             if isinstance(value, bool) or not isinstance(value, (int, float)):
                 raise ValueError("a number")
         case "SINGLE_CHOICE":
-            if value not in options:
+            if not any(equal(value, option) for option in options):
                 raise ValueError("one of " + ", ".join(str(option) for option in options))
         case "MULTI_CHOICE":
-            if not isinstance(value, list) or any(part not in options for part in value) or (item.get("required") and not value):
+            if (
+                not isinstance(value, list)
+                or any(not any(equal(part, option) for option in options) for part in value)
+                or (item.get("required") and not value)
+            ):
                 raise ValueError("some of " + ", ".join(str(option) for option in options))
         case "DATE":
             _date(value)
         case _:
-            if not isinstance(value, str) or (item.get("required") and not value.strip()):
+            if not isinstance(value, str):
                 raise ValueError("a text")
+            if item.get("required") and not value.strip():
+                raise ValueError("an answer is required")
             if item["type"] == "TEXT" and "\n" in value:
                 raise ValueError("a text of one line")
     return value

@@ -60,6 +60,8 @@ def _parse(text: str) -> Mapping[str, object]:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise ToolgateError("invalid", f"it is not TOML: {error}") from error
+    except (ValueError, RecursionError) as error:  # a number of thousands of digits, brackets by the thousand
+        raise ToolgateError("invalid", "it is not TOML that can be read: a number or a nesting in it is out of all bounds") from error
 
 
 def _problems(document: Mapping[str, object]) -> list[str]:

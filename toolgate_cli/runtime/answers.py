@@ -16,7 +16,7 @@ EffectWord = Literal[
 
 class Waiting(NamedTuple):
     """An open row with everything that a person is to see of it. `definition`: the pinned tool (None for other waits);
-    `approvals`: names of those who voted; `form`: the items of an INPUT row."""
+    `approvals`: names of those who voted; `form`: the items of an INPUT row; `output`: what a step at its gate completed with."""
 
     row: Row
     workflow: str
@@ -27,6 +27,7 @@ class Waiting(NamedTuple):
     still_running: bool
     expired: bool
     form: Json = None
+    output: Json = None
 
 
 class RunView(NamedTuple):

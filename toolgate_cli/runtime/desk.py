@@ -150,11 +150,11 @@ class Desk:
         return view._replace(changed=self._changed(found.workflow, found.definition)), rows, head
 
     def events(self, run: str | None, type: str | None, after: int, limit: int | None) -> tuple[Iterator[Event], str]:
-        """The newest `limit` events in rising order, as they are read."""
+        """Events in rising order, as they are read: the newest `limit`, or the first `limit` behind `after`."""
         with self._ports.store.read() as tx:
             id = selecting.run(tx, run).id if run is not None else None
             head = looking.head(tx)
-        return self._events(EventQuery(id, type, None, after, limit, newest=limit is not None)), head
+        return self._events(EventQuery(id, type, None, after, limit, newest=limit is not None and after == 0)), head
 
     def _events(self, query: EventQuery) -> Iterator[Event]:
         with self._ports.store.read() as tx:

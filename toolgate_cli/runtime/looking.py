@@ -39,7 +39,13 @@ def waiting(ports: Ports, tx: Reader, row: Row, workflow: str) -> Waiting:
         ports.owners.left_behind(row.left_behind),
         standing.is_over(row, standing.now(tx, ports.clock)),
         last.get("form") if isinstance(last, dict) else None,
+        _output(tx, row) if row.origin in ("STEP_APPROVAL", "REVIEW") else None,
     )
+
+
+def _output(tx: Reader, row: Row) -> Json:
+    step = tx.step(row.run_id, row.step)
+    return canonical.parse(step.output) if step is not None and step.output is not None else None
 
 
 def _rows(ports: Ports, tx: Reader, rows: Sequence[Row], run: str | None, leaving: str | None = None) -> tuple[Waiting, ...]:

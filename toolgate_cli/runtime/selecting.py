@@ -72,8 +72,18 @@ def row(tx: Reader, words: Sequence[str], verb: Verb | None, at: str, shortest: 
         return _only_of(tx, of, verb, at)
     calls = tx.rows(RowQuery(calls_only=True, limit=20))
     if not calls:
-        raise ToolgateError("not_found", "no call waits for a decision", "toolgate runs list")
+        steps = [row for row in tx.rows(RowQuery(newest_first=True, limit=10)) if row.revision is None]
+        shown = " | ".join(_command_of(tx, row, at) for row in steps)
+        raise ToolgateError(
+            "not_found", "no call waits for a decision", f"what waits is decided by naming it: {shown}" if steps else "toolgate runs list"
+        )
     return _one(calls, verb)
+
+
+def _command_of(tx: Reader, row: Row, at: str) -> str:
+    run = tx.run(row.run_id)
+    assert run is not None, row.run_id
+    return standing.command(tx, run, row, at)
 
 
 def _a_call(tx: Reader, found: Row, verb: Verb, at: str) -> Row:

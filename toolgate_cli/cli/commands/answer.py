@@ -33,10 +33,14 @@ def run(frame: Frame, words: RunAndAnswers, answers: Answers = None, no_input: N
     texts, given = pairs(word for word in words if "=" in word), read_object(answers)
     distinct(texts, given)
     frame.format()
-    asking = not texts and answers is None and ask.must_ask(False, no_input)
+    silent = not texts and answers is None
+    asking = silent and ask.must_ask(False, no_input)
     with frame.session() as session:
         if asking:
             texts = _asked(session, runs[0])
+        elif silent:  # nothing said is not an answer, whatever the form requires
+            session.select_step(runs[0], None, "answer")
+            raise ToolgateError("usage", "no answers were given", f"toolgate answer {runs[0]} KEY=VALUE, or --answers FILE")
         with blaming(given):
             answer = session.answer(runs[0], texts, given.values)
         return conclude(frame, "answer", answer, exit_status)

@@ -29,6 +29,6 @@ def run(frame: Frame, run_id: MaybeRun = None, owner_dead: OwnerDead = None) -> 
         if answer.fault is not None:
             deciding.tell(frame, answer.fault)
         for command in answer.next:
-            frame.note(fill("next: {}", command))
+            frame.note(fill("next: {}", frame.here(command)))
     codes = [exits.after("recover", answer.run.run, [waiting.row for waiting in answer.pending]) for answer in answers]
     return max([*codes, *(1 for answer in answers if answer.fault is not None)], default=0)

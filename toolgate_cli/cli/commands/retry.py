@@ -7,7 +7,7 @@ from typing import Final
 from ...core.errors import ToolgateError
 from ..deciding import Manner, choice, conclude, decide
 from ..frame import Frame
-from ..options import ExitStatus, MayRunTwice, NoInput, Reason, StepPath, Words, Yes
+from ..options import ExitStatus, FromStep, MayRunTwice, NoInput, Reason, Words, Yes
 
 PURPOSE: Final = "Recover"
 
@@ -15,7 +15,7 @@ PURPOSE: Final = "Recover"
 def run(
     frame: Frame,
     words: Words = None,
-    step: StepPath = None,
+    step: FromStep = None,
     reason: Reason = None,
     may_run_twice: MayRunTwice = False,
     yes: Yes = False,

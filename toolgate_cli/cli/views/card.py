@@ -35,6 +35,8 @@ def _fields(waiting: Waiting) -> Iterator[Field]:
     if row.expires_at is not None:
         yield field("expires", fill("{}{}", row.expires_at, ", this is past: it cannot be approved any more" if waiting.expired else ""))
     yield from _form(waiting.form)
+    if row.origin in ("STEP_APPROVAL", "REVIEW"):
+        yield from members("output", waiting.output)
 
 
 def _call(waiting: Waiting) -> Iterator[Field]:

@@ -63,6 +63,8 @@ def to_json(waiting: Waiting) -> dict[str, Json]:
     }
     if row.origin == "INPUT":
         shown["form"] = waiting.form
+    if row.origin in ("STEP_APPROVAL", "REVIEW"):
+        shown["output"] = waiting.output
     return shown
 
 
