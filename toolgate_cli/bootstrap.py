@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from . import plugins
 from .core.errors import ToolgateError
@@ -15,35 +15,52 @@ from .host.clock import SystemClock
 from .host.mint import RandomMint
 from .host.owners import FileOwners
 from .host.processes import HostProcesses, use_fence
-from .runtime.desk import Desk
 from .runtime.ports import Ports
 from .settings import Settings, person
 from .stores.sqlite import SqliteStore
-from .workflow.files import HomeFiles
-from .workflow.kinds import Kinds
 
 if TYPE_CHECKING:
     from .core.config import Identity, Tool
+    from .runtime.desk import Desk
     from .runtime.plugs import Provider
     from .runtime.ports import Clock, Files, Mint, Owners, Processes
     from .runtime.store import Store
+    from .runtime.window import Window
 
 
 @contextmanager
-def open_session(settings: Settings, *, begun: bool = True) -> Iterator[Desk]:
-    """A desk on the home that the settings name; closed with everything that it holds. A home has a toolgate.toml, broken or not;
-    `begun=False`: one that is only to be written. ToolgateError("invalid") where it is not there."""
+def open_session(settings: Settings) -> Iterator[Desk]:
+    """A desk on the home that the settings name; closed with everything that it holds. A home has a toolgate.toml, broken or not:
+    ToolgateError("invalid") where it is not there."""
+    with _ports(settings) as opened:
+        yield seat(settings, opened)
+
+
+@contextmanager
+def open_window(settings: Settings, *, begun: bool = True) -> Iterator[Window]:
+    """The same for what only looks. `begun=False`: a home that is only to be written."""
+    from .runtime.window import Window
+
+    with _ports(settings, begun=begun) as opened:
+        yield Window(opened)
+
+
+@contextmanager
+def _ports(settings: Settings, *, begun: bool = True) -> Iterator[Ports]:
     if begun and not os.path.lexists(os.path.join(settings.home, "toolgate.toml")):
         raise ToolgateError("invalid", f"no toolgate.toml in {settings.home}", "toolgate init, or name the home with -C DIR")
-    folder = os.path.dirname(settings.db)
-    mint, owners = RandomMint(), FileOwners(os.path.join(folder, "owners"))
-    store = SqliteStore(settings.db, mint)
+    owners = FileOwners(_locks(settings))
+    store = SqliteStore(settings.db, RandomMint())
     use_fence(owners.fence, owners.release)
     try:
-        yield desk(settings, store, mint=mint, owners=owners)
+        yield ports(settings, store, owners=owners)
     finally:
         store.close()
         owners.close()
+
+
+def _locks(settings: Settings) -> str:
+    return os.path.join(os.path.dirname(settings.db), "owners")
 
 
 def desk(
@@ -69,14 +86,13 @@ def ports(
     processes: Processes | None = None,
 ) -> Ports:
     """Everything that the use cases may touch, of this home."""
-    folder = os.path.join(os.path.dirname(settings.db), "owners")
     return Ports(
         store=store,
         clock=clock or SystemClock(),
         mint=mint or RandomMint(),
-        owners=owners or FileOwners(folder),
+        owners=owners or FileOwners(_locks(settings)),
         processes=processes or HostProcesses(),
-        files=files(settings, store),
+        files=cast("Files", _OnUse(lambda: files(settings, store))),
         provider=_provider,
         step_kind=plugins.step_kind,
         home=settings.home,
@@ -85,11 +101,27 @@ def ports(
 
 def seat(settings: Settings, ports: Ports) -> Desk:
     """The person of the settings, at a desk over these ports."""
+    from .runtime.desk import Desk
+
     operator = person(settings._replace(actor=settings.os_user), "os")
     return Desk(ports, who(settings), operator)
 
 
+class _OnUse:
+    """Something that is made, and its module imported, when it is used: what only looks at the store does not pay for the loader."""
+
+    def __init__(self, make: Callable[[], object]) -> None:
+        self._make = make
+
+    def __getattr__(self, name: str) -> object:
+        made = self.__dict__["_made"] = self.__dict__.get("_made") or self._make()
+        return getattr(made, name)
+
+
 def files(settings: Settings, store: Store) -> Files:
+    from .workflow.files import HomeFiles
+    from .workflow.kinds import Kinds
+
     def remembered(seen: Accepted) -> bool:
         with store.read() as tx:
             return tx.accepted(seen)

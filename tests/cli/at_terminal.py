@@ -12,7 +12,7 @@ from toolgate_cli.cli.frame import Frame
 from toolgate_cli.cli.main import run
 
 desk = FakeDesk(os.environ.get("TEXT", "pay").encode("ascii").decode("unicode_escape"))
-Frame.session = lambda self, **how: desk.session()  # type: ignore[assignment,method-assign]  # the stand-in
+Frame.session = Frame.window = lambda self, **how: desk.session()  # type: ignore[assignment,method-assign]  # the stand-in
 code = run(sys.argv[2:])
 with open(sys.argv[1], "w") as log:
     log.write(" ".join(str(asked[0]) for asked in desk.asked))

@@ -27,7 +27,8 @@ Say = Callable[..., Said]
 def desk(monkeypatch: pytest.MonkeyPatch) -> FakeDesk:
     """What the commands of this test reach; stdin is no terminal and no option comes from the environment."""
     fake = FakeDesk()
-    monkeypatch.setattr(Frame, "session", lambda self, **how: fake.session())
+    for name in ("session", "window"):
+        monkeypatch.setattr(Frame, name, lambda self, **how: fake.session())
     monkeypatch.setattr("toolgate_cli.cli.ask.answerable", lambda: False)
     for name in [name for name in os.environ if name.startswith("TOOLGATE_")] + ["NO_COLOR", "FORCE_COLOR", "COLUMNS"]:
         monkeypatch.delenv(name, raising=False)

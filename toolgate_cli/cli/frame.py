@@ -11,6 +11,7 @@ from . import streams
 
 if TYPE_CHECKING:
     from ..runtime.desk import Desk
+    from ..runtime.window import Window
     from ..settings import Settings
 
 Format = Literal["auto", "table", "tsv", "json", "jsonl"]
@@ -39,11 +40,17 @@ class Frame(NamedTuple):
         output = "json" if self.json else self.output
         return settings({"home": self.home, "db": self.db, "actor": self.actor, "output": output, "color": self.color}, os.environ)
 
-    def session(self, *, begun: bool = True) -> AbstractContextManager[Desk]:
+    def session(self) -> AbstractContextManager[Desk]:
         """The use cases, wired; imported here so that help and usage errors need none of it."""
         from .. import bootstrap
 
-        return bootstrap.open_session(self.settings(), begun=begun)
+        return bootstrap.open_session(self.settings())
+
+    def window(self, *, begun: bool = True) -> AbstractContextManager[Window]:
+        """What only looks, wired. `begun=False`: at a home that is only to be written."""
+        from .. import bootstrap
+
+        return bootstrap.open_window(self.settings(), begun=begun)
 
     def format(self) -> Settled:
         """The format of stdout; `auto` is settled by whether a terminal is there."""

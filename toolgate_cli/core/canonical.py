@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from json import encoder as _json_encoder
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 from . import numerals
-from .config import Limits
 from .soundness import DEPTH, Bad, Bounds, fault, is_sound, is_text, refuse, refuse_first
 from .types import Json
+
+if TYPE_CHECKING:
+    from .config import Limits
 
 _ANY = Bounds()
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 from . import canonical
-from .cursor import Cursor
 from .types import Json
+
+if TYPE_CHECKING:
+    from .cursor import Cursor
 
 StepTable = Mapping[str, Json]
 COMMON = ("id", "type", "title", "gate")  # keys that every kind of step has

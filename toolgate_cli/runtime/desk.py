@@ -1,40 +1,37 @@
 """The use cases as one object over the ports: what a command line, or any other front, may ask for.
 
-Before anything decides or drives, attempts of dead processes are taken back; what only looks never needs the files of the home.
+Before anything decides or drives, attempts of dead processes are taken back.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from ..core import chain
-from ..core.config import Identity, Tool
+from ..core.config import Identity
 from ..core.errors import ToolgateError
 from ..core.person import Person
-from ..core.records import Event, EventQuery, Row, RowQuery, RunQuery
-from ..core.types import Json, Status, Verb
-from ..core.world import World
-from . import deciding, gates, looking, recovery, selecting, standing, starting
-from .answers import Answer, Checked, EffectWord, RunView, Verified, Waiting
+from ..core.records import Row, RowQuery
+from ..core.types import Json, Verb
+from . import deciding, gates, looking, recovery, selecting, starting
+from .answers import Answer, EffectWord, Waiting
 from .cases import Decision
 from .engine import Engine
 from .unit import write
+from .window import Window
 
 if TYPE_CHECKING:
     from .ports import Ports
-    from .store import Reader
 
 
-class Desk:
+class Desk(Window):
     """`who(mode)` is the person at it, under the identity mode of toolgate.toml; it raises where the mode refuses the name;
     `operator` is the same person by the operating system's word alone."""
 
     def __init__(self, ports: Ports, who: Callable[[Identity], Person], operator: Person) -> None:
-        self._ports = ports
+        super().__init__(ports)
         self._who = who
         self._operator = operator
-        self._world: World | None = None
 
     # ---- runs ----
     def start(self, workflow: str, given: Mapping[str, Json], texts: Mapping[str, str]) -> Answer:
@@ -124,82 +121,7 @@ class Desk:
         engine = self._engine()
         return self._answer(target.row.run_id, gates.decide(engine, target.row, word), engine.fault)
 
-    # ---- looking ----
-    def pending(self, run: str | None, limit: int) -> tuple[tuple[Waiting, ...], str]:
-        self._notice()
-        with self._ports.store.read() as tx:
-            id = selecting.run(tx, run).id if run is not None else None
-            return looking.pending(self._ports, tx, id, limit), looking.head(tx)
-
-    def show_pending(self, words: Sequence[str]) -> tuple[Waiting, str]:
-        """A call, or where a run waits for something else, that."""
-        self._notice()
-        with self._ports.store.read() as tx:
-            return self._waiting(tx, selecting.shown(tx, words, self._now(tx))), looking.head(tx)
-
-    def runs(self, status: Status | None, limit: int) -> tuple[tuple[RunView, ...], str]:
-        self._notice()
-        with self._ports.store.read() as tx:
-            return looking.runs(tx, RunQuery(status, limit=limit)), looking.head(tx)
-
-    def show_run(self, run: str) -> tuple[RunView, tuple[Waiting, ...], str]:
-        self._notice()
-        with self._ports.store.read() as tx:
-            found = selecting.run(tx, run)
-            view, rows, head = looking.run_view(tx, found, context=True), looking.pending(self._ports, tx, found.id, 1000), looking.head(tx)
-        return view._replace(changed=self._changed(found.workflow, found.definition)), rows, head
-
-    def events(self, run: str | None, type: str | None, after: int, limit: int | None) -> tuple[Iterator[Event], str]:
-        """Events in rising order, as they are read: the newest `limit`, or the first `limit` behind `after`."""
-        with self._ports.store.read() as tx:
-            id = selecting.run(tx, run).id if run is not None else None
-            head = looking.head(tx)
-        return self._events(EventQuery(id, type, None, after, limit, newest=limit is not None and after == 0)), head
-
-    def _events(self, query: EventQuery) -> Iterator[Event]:
-        with self._ports.store.read() as tx:
-            yield from tx.events(query)
-
-    def wait(self, run: str, until: str, timeout: float | None) -> tuple[RunView, tuple[Waiting, ...], str, bool]:
-        """Until a run is `done`, `decided` (nothing of it waits for a person) or asks for an `approval`; False where the time was up
-        first."""
-        clock = self._ports.clock
-        end = None if timeout is None else clock.monotonic() + timeout
-        while True:
-            view, rows, head = self.show_run(run)
-            if looking.reached(view.run, rows, until):
-                return view, rows, head, True
-            if end is not None and clock.monotonic() >= end:
-                return view, rows, head, False
-            clock.sleep(0.2)
-
-    def verify(self) -> Verified:
-        """Follows the whole chain, in constant memory."""
-        with self._ports.store.read() as tx:
-            found = chain.verify(tx.events(EventQuery()), tx.identity())
-        return Verified(found.first_bad is None, found.events, found.first_bad, found.reason, found.head)
-
-    def workflows(self, id: str | None) -> Sequence[Checked]:
-        return self._ports.files.check(id)
-
-    def tools(self) -> tuple[Tool, ...]:
-        return tuple(self._load().config.tools.values())
-
-    def tool(self, capability: str) -> Tool:
-        tools = self._load().config.tools
-        if capability not in tools:
-            raise ToolgateError("not_found", f"no tool {capability} in toolgate.toml", "toolgate tools list")
-        return tools[capability]
-
-    def init(self, folder: str) -> tuple[str, ...]:
-        return self._ports.files.begin(folder)
-
     # ---- what all of them stand on ----
-    def _load(self) -> World:
-        if self._world is None:
-            self._world = self._ports.files.world()
-        return self._world
-
     def _engine(self) -> Engine:
         world = self._load()
         engine = Engine(self._ports, self._who(world.config.identity), world)
@@ -208,13 +130,6 @@ class Desk:
 
     def _take_back(self) -> None:
         recovery.take_back(self._ports, None)
-
-    def _notice(self) -> None:
-        """What looks records what dead processes left where it may write, and kills nothing."""
-        try:
-            recovery.take_back(self._ports, None, kill=False)
-        except ToolgateError:
-            return  # it is shown all the same
 
     def _stopper(self) -> Person:
         try:
@@ -244,23 +159,9 @@ class Desk:
         with self._ports.store.read() as tx:
             return tuple(row for row in tx.rows(RowQuery(run, limit=10_000)) if row.revision is not None)
 
-    def _now(self, tx: Reader) -> str:
-        return standing.now(tx, self._ports.clock)
-
     def _run(self, word: str) -> str:
         with self._ports.store.read() as tx:
             return selecting.run(tx, word, selecting.DECIDING).id
-
-    def _waiting(self, tx: Reader, row: Row) -> Waiting:
-        run = tx.run(row.run_id)
-        return looking.waiting(self._ports, tx, row, run.workflow if run else "")
-
-    def _changed(self, workflow: str, definition: str) -> bool | None:
-        """Whether the file differs from what the run was started with; None where it cannot be read now."""
-        try:
-            return self._ports.files.workflow(workflow).digest != definition
-        except ToolgateError:
-            return None
 
     def _answer(self, run: str, effect: EffectWord, fault: ToolgateError | None = None) -> Answer:
         return looking.answer(self._ports, run, effect, fault)

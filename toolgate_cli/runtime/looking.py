@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, cast
 
-from ..core import canonical, chain, cursor, digests, effects
+from ..core import canonical, chain, digests, effects
 from ..core.definition import Definition
 from ..core.errors import ToolgateError
 from ..core.records import Row, RowQuery, Run, RunQuery
 from ..core.types import Json, Provenance
-from . import ownership, recovery, standing
+from . import departed, ownership, standing
 from .answers import Answer, EffectWord, RunView, Waiting
 
 if TYPE_CHECKING:
@@ -50,8 +50,8 @@ def _output(tx: Reader, row: Row) -> Json:
 
 def _rows(ports: Ports, tx: Reader, rows: Sequence[Row], run: str | None, leaving: str | None = None) -> tuple[Waiting, ...]:
     """Open rows, and attempts of dead owners (or of one that is `leaving`) as the rows that they stand for where they were not recorded."""
-    dead = recovery.dead(ports, tx.attempts(run), leaving)
-    lost = [recovery.as_row(attempt, recovery.effect_of(tx, attempt.row)) for attempt in dead]
+    dead = departed.dead(ports, tx.attempts(run), leaving)
+    lost = [departed.as_row(attempt, departed.effect_of(tx, attempt.row)) for attempt in dead]
     names: dict[str, str] = {}
     for row in (*rows, *lost):
         if row.run_id not in names:
@@ -66,6 +66,8 @@ def pending(ports: Ports, tx: Reader, run: str | None, limit: int) -> tuple[Wait
 
 
 def run_view(tx: Reader, run: Run, *, context: bool = False, changed: bool | None = None) -> RunView:
+    from ..core import cursor  # a listing of what waits does not need it
+
     stored = tx.definition(run.definition)
     definition = Definition(stored.body) if stored else None
     path = definition.path(cursor.load(run.cursor)) if definition else ""

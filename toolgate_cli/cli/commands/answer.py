@@ -14,7 +14,7 @@ from ..frame import Frame
 from ..options import ExitStatus, NoInput
 
 if TYPE_CHECKING:
-    from ...runtime.desk import Desk
+    from ...runtime.window import Window
 
 PURPOSE: Final = "Run"
 
@@ -46,7 +46,7 @@ def run(frame: Frame, words: RunAndAnswers, answers: Answers = None, no_input: N
         return conclude(frame, "answer", answer, exit_status)
 
 
-def _asked(session: Desk, run_id: str) -> dict[str, str]:
+def _asked(session: Window, run_id: str) -> dict[str, str]:
     from ..forms import fill_in
 
     _, rows, _ = session.show_run(run_id)

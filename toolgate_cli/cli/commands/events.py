@@ -19,7 +19,7 @@ from ..views import events
 
 if TYPE_CHECKING:
     from ...core.records import Event
-    from ...runtime.desk import Desk
+    from ...runtime.window import Window
 
 PURPOSE: Final = "Look"
 _HASH: Final = re.compile(r"[0-9a-f]{0,64}\Z")
@@ -42,7 +42,7 @@ def run(frame: Frame, run_id: MaybeRun = None, type: Type = None, since: Since =
         event_types.check(type)
     if follow and (frame.format() == "json" or limit is not None):
         raise ToolgateError("usage", "--follow has no end: not one JSON object, no --limit", "-o jsonl is one object a line")
-    with frame.session() as session:
+    with frame.window() as session:
         if follow:
             _follow(frame, session, run_id, type, int(number))
         else:
@@ -57,7 +57,7 @@ def _begun(found: Iterator[Event]) -> Iterator[Event]:
     return chain(first, found)
 
 
-def _follow(frame: Frame, session: Desk, run_id: str | None, type: str | None, after: int) -> None:
+def _follow(frame: Frame, session: Window, run_id: str | None, type: str | None, after: int) -> None:
     """Until the reader goes away or the person interrupts; columns on a terminal too, a table has no end."""
     header, as_json = True, frame.format() == "jsonl"
     while True:

@@ -20,7 +20,7 @@ def run(frame: Frame, folder: Folder = None) -> int:
     """Write a toolgate.toml and a first workflow to start from."""
     frame.format()
     where = folder or frame.home or os.environ.get("TOOLGATE_HOME") or "."
-    with frame._replace(home=where).session(begun=False) as session:
+    with frame._replace(home=where).window(begun=False) as session:
         files = session.init(where)
         output.show_list(frame, written.SCHEMA, files, None, written.to_json, written.sheet)
     return 0

@@ -25,7 +25,7 @@ def run(frame: Frame, run_id: RunId, until: Until = "done", timeout: Timeout = N
     Exit 8: a person is needed first, or the time is up.
     """
     frame.format()
-    with frame.session() as session:
+    with frame.window() as session:
         view, rows, head, reached = session.wait(run_id, until, _seconds(timeout))
         output.show_one(frame, lambda: runs.state_json(view, rows, head), lambda: runs.state_fields(view, rows))
     code = exits.after("wait", view.run, [waiting.row for waiting in rows])

@@ -16,7 +16,7 @@ PURPOSE: Final = "Know"
 def run(frame: Frame) -> int:
     """Verify the chain of events; exit 1 where it does not hold."""
     frame.format()
-    with frame.session() as session:
+    with frame.window() as session:
         found = session.verify()
         output.show_one(frame, lambda: audit.to_json(found), lambda: audit.fields(found))
     if not found.ok:

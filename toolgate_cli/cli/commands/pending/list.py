@@ -18,7 +18,7 @@ def run(frame: Frame, run_id: MaybeRun = None, limit: Limit = 50) -> int:
     Calls, step gates, reviews, escalations and questions.
     """
     frame.format()
-    with frame.session() as session:
+    with frame.window() as session:
         rows, head = session.pending(run_id, limit + 1)
         output.show_list(frame, pending.SCHEMA, rows[:limit], head, pending.to_json, pending.sheet, pending.wide_sheet)
     if len(rows) > limit:

@@ -18,7 +18,7 @@ def run(frame: Frame, words: Words = None) -> int:
     frame.format()
     if len(words or ()) > 2:
         raise ToolgateError("usage", "too many words", "toolgate pending show [RUN] [CALL]")
-    with frame.session() as session:
+    with frame.window() as session:
         waiting, head = session.show_pending(words or [])
         if frame.format() in ("json", "jsonl"):
             output.show_list(frame, pending.SCHEMA, [waiting], head, pending.to_json, pending.sheet)

@@ -21,7 +21,7 @@ In = Annotated[Status | None, typer.Option("--status", help="Only runs in this s
 def run(frame: Frame, status: In = None, limit: Limit = 50) -> int:
     """List runs, newest first."""
     frame.format()
-    with frame.session() as session:
+    with frame.window() as session:
         views, head = session.runs(status, limit + 1)
         output.show_list(frame, runs.SCHEMA, views[:limit], head, one.run_json, runs.sheet)
     if len(views) > limit:

@@ -15,7 +15,7 @@ PURPOSE: Final = "Look"
 def run(frame: Frame, run_id: RunId) -> int:
     """Show a run: where it stands, outputs, context, what waits."""
     frame.format()
-    with frame.session() as session:
+    with frame.window() as session:
         view, rows, head = session.show_run(run_id)
         output.show_one(frame, lambda: runs.state_json(view, rows, head), lambda: runs.state_fields(view, rows))
     if view.changed:

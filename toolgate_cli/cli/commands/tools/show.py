@@ -18,7 +18,7 @@ Capability = Annotated[str, typer.Argument(metavar="CAPABILITY", help="Its name,
 def run(frame: Frame, capability: Capability) -> int:
     """Show one tool: its classes, its limits, its schema."""
     frame.format()
-    with frame.session() as session:
+    with frame.window() as session:
         tool = session.tool(capability)
         output.show_one(frame, lambda: tools.one_json(tool), lambda: tools.fields(tool))
     return 0

@@ -21,7 +21,7 @@ def run(frame: Frame, workflow: Id = None) -> int:
     Exit 7 where there is one.
     """
     frame.format()
-    with frame.session() as session:
+    with frame.window() as session:
         found = session.workflows(workflow)
         output.show_list(frame, workflows.SCHEMA, found, None, workflows.to_json, workflows.sheet)
     return exits.OF_KIND["invalid"] if any(checked.errors for checked in found) else 0

@@ -1,0 +1,131 @@
+"""What only looks: listings, one thing in full, the log, waiting, verifying. It needs the store, never the files of the home.
+
+It imports nothing of what decides or drives: a listing is not to pay for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from ..core import chain
+from ..core.errors import ToolgateError
+from ..core.records import Event, EventQuery, Row, RunQuery
+from . import departed, looking, selecting, standing
+from .answers import Checked, RunView, Verified, Waiting
+
+if TYPE_CHECKING:
+    from ..core.config import Tool
+    from ..core.types import Status
+    from ..core.world import World
+    from .ports import Ports
+    from .store import Reader
+
+
+class Window:
+    """Over the ports; nobody in particular stands at it."""
+
+    def __init__(self, ports: Ports) -> None:
+        self._ports = ports
+        self._world: World | None = None
+
+    def pending(self, run: str | None, limit: int) -> tuple[tuple[Waiting, ...], str]:
+        self._notice()
+        with self._ports.store.read() as tx:
+            id = selecting.run(tx, run).id if run is not None else None
+            return looking.pending(self._ports, tx, id, limit), looking.head(tx)
+
+    def show_pending(self, words: Sequence[str]) -> tuple[Waiting, str]:
+        """A call, or where a run waits for something else, that."""
+        self._notice()
+        with self._ports.store.read() as tx:
+            return self._waiting(tx, selecting.shown(tx, words, self._now(tx))), looking.head(tx)
+
+    def runs(self, status: Status | None, limit: int) -> tuple[tuple[RunView, ...], str]:
+        self._notice()
+        with self._ports.store.read() as tx:
+            return looking.runs(tx, RunQuery(status, limit=limit)), looking.head(tx)
+
+    def show_run(self, run: str) -> tuple[RunView, tuple[Waiting, ...], str]:
+        self._notice()
+        with self._ports.store.read() as tx:
+            found = selecting.run(tx, run)
+            view, rows, head = looking.run_view(tx, found, context=True), looking.pending(self._ports, tx, found.id, 1000), looking.head(tx)
+        return view._replace(changed=self._changed(found.workflow, found.definition)), rows, head
+
+    def events(self, run: str | None, type: str | None, after: int, limit: int | None) -> tuple[Iterator[Event], str]:
+        """Events in rising order, as they are read: the newest `limit`, or the first `limit` behind `after`."""
+        with self._ports.store.read() as tx:
+            id = selecting.run(tx, run).id if run is not None else None
+            head = looking.head(tx)
+        return self._events(EventQuery(id, type, None, after, limit, newest=limit is not None and after == 0)), head
+
+    def _events(self, query: EventQuery) -> Iterator[Event]:
+        with self._ports.store.read() as tx:
+            yield from tx.events(query)
+
+    def wait(self, run: str, until: str, timeout: float | None) -> tuple[RunView, tuple[Waiting, ...], str, bool]:
+        """Until a run is `done`, `decided` (nothing of it waits for a person) or asks for an `approval`; False where the time was up
+        first."""
+        clock = self._ports.clock
+        end = None if timeout is None else clock.monotonic() + timeout
+        while True:
+            view, rows, head = self.show_run(run)
+            if looking.reached(view.run, rows, until):
+                return view, rows, head, True
+            if end is not None and clock.monotonic() >= end:
+                return view, rows, head, False
+            clock.sleep(0.2)
+
+    def verify(self) -> Verified:
+        """Follows the whole chain, in constant memory."""
+        with self._ports.store.read() as tx:
+            found = chain.verify(tx.events(EventQuery()), tx.identity())
+        return Verified(found.first_bad is None, found.events, found.first_bad, found.reason, found.head)
+
+    def workflows(self, id: str | None) -> Sequence[Checked]:
+        return self._ports.files.check(id)
+
+    def tools(self) -> tuple[Tool, ...]:
+        return tuple(self._load().config.tools.values())
+
+    def tool(self, capability: str) -> Tool:
+        tools = self._load().config.tools
+        if capability not in tools:
+            raise ToolgateError("not_found", f"no tool {capability} in toolgate.toml", "toolgate tools list")
+        return tools[capability]
+
+    def init(self, folder: str) -> tuple[str, ...]:
+        return self._ports.files.begin(folder)
+
+    # ---- what all of them stand on ----
+    def _load(self) -> World:
+        if self._world is None:
+            self._world = self._ports.files.world()
+        return self._world
+
+    def _notice(self) -> None:
+        """What looks records what dead processes left where it may write, and kills nothing."""
+        with self._ports.store.read() as tx:
+            if not departed.dead(self._ports, tx.attempts(None)):
+                return
+        from . import recovery  # almost never needed
+
+        try:
+            recovery.take_back(self._ports, None, kill=False)
+        except ToolgateError:
+            return  # it is shown all the same
+
+    def _now(self, tx: Reader) -> str:
+        return standing.now(tx, self._ports.clock)
+
+    def _waiting(self, tx: Reader, row: Row) -> Waiting:
+        run = tx.run(row.run_id)
+        return looking.waiting(self._ports, tx, row, run.workflow if run else "")
+
+    def _changed(self, workflow: str, definition: str) -> bool | None:
+        """Whether the file differs from what the run was started with; None where it cannot be read now."""
+        try:
+            return self._ports.files.workflow(workflow).digest != definition
+        except ToolgateError:
+            return None
