@@ -89,6 +89,6 @@ def test_a_voter_who_lost_the_scope_counts_no_more() -> None:
 
 
 def test_a_second_vote_of_one_person_is_refused() -> None:
-    with pytest.raises(ToolgateError, match="alice has approved this already") as caught:
+    with pytest.raises(ToolgateError, match="alice has approved c1 already") as caught:
         votes_left(ROW, [vote("bob"), vote("alice")], APPROVERS, "alice")
     assert caught.value.kind == "wrong_state"

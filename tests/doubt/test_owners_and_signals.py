@@ -63,7 +63,7 @@ def test_a_terminal_that_goes_away_leaves_a_doubt_that_recovery_cleans_up(home: 
     decider = workers.real(home, "approve", row["ref"])
     survivor = child(home)
     decider.send_signal(signal.SIGHUP)
-    assert workers.finish(decider).code in (129, -signal.SIGHUP)
+    assert workers.finish(decider).code in (143, -signal.SIGHUP)
     assert doubtful(home)["id"] == row["id"]
     assert workers.run(home, "recover").code in (0, 9)
     until(lambda: not alive(survivor), 1)

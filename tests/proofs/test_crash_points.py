@@ -23,12 +23,18 @@ pytestmark = pytest.mark.timeout(14_400)  # of the long version
 Tell = Callable[[str, int], None]
 
 
-@pytest.mark.parametrize("effect", EFFECTS)
-@pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda scenario: scenario.name)
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Every scenario with every effect; without `--long`, other effects than `unsafe` only where they make a difference."""
+    if "effect" not in metafunc.fixturenames:
+        return
+    long = metafunc.config.getoption("--long")
+    cells = [(scenario, effect) for scenario in SCENARIOS for effect in EFFECTS]
+    chosen = [cell for cell in cells if long or ((cell[1] == "unsafe" or cell[0].name in REPEATED) and (cell[0].name, cell[1]) != PLAIN)]
+    metafunc.parametrize(("scenario", "effect"), chosen, ids=[f"{scenario.name}-{effect}" for scenario, effect in chosen])
+
+
 def test_a_crash_at_every_point_of_a_verb_loses_and_doubles_nothing(scenario: Scenario, effect: str, long: bool, tally: Tell) -> None:
     brief = not long and scenario.name in REPEATED
-    if not long and ((effect != "unsafe" and not brief) or (scenario.name, effect) == PLAIN):
-        pytest.skip("with --long")
     with homes.folder() as folder:
         before = scenarios.ready(scenario, effect, folder / "before", brief)
         points = _points(before, folder)

@@ -72,10 +72,15 @@ def test_with_all_its_guards_the_copy_passes(tmp_path: Path, long: bool) -> None
     assert done.returncode == 0, done.stdout[-2000:]
 
 
-@pytest.mark.parametrize("guard", GUARDS, ids=lambda guard: guard.name)
-def test_a_guard_that_is_taken_out_is_missed(guard: Guard, tmp_path: Path, long: bool) -> None:
-    if not long and guard.name not in FEW:
-        pytest.skip("with --long")
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """All guards with `--long`, a few without."""
+    if "missing" in metafunc.fixturenames:
+        chosen = [guard for guard in GUARDS if metafunc.config.getoption("--long") or guard.name in FEW]
+        metafunc.parametrize("missing", chosen, ids=[guard.name for guard in chosen])
+
+
+def test_a_guard_that_is_taken_out_is_missed(missing: Guard, tmp_path: Path) -> None:
+    guard = missing
     folder = copy(tmp_path)
     [path] = places(guard)
     text = sources()[path].replace(guard.line, guard.without)

@@ -28,7 +28,7 @@ def votes_left(row: Row, votes: Sequence[Vote], approvers: Mapping[str, tuple[st
     longer hold the scope do not count. Raises ToolgateError("wrong_state") for a second vote of one person."""
     voted = {vote.actor for vote in votes}
     if new_actor in voted:
-        raise ToolgateError("wrong_state", f"{new_actor} has approved this already", "another approver is needed")
+        raise ToolgateError("wrong_state", f"{new_actor} has approved {row.id} already", "another person has to approve it")
     valid = {actor for actor in (*voted, new_actor) if _holds_scope(row, actor, approvers)}
     return max(0, row.approvals_needed - len(valid))
 
