@@ -12,6 +12,7 @@ from .core.errors import ToolgateError
 from .core.person import Person
 from .core.records import Accepted
 from .host.clock import SystemClock
+from .host.heads import FileHeads
 from .host.mint import RandomMint
 from .host.owners import FileOwners
 from .host.processes import HostProcesses, use_fence
@@ -91,6 +92,7 @@ def ports(
         clock=clock or SystemClock(),
         mint=mint or RandomMint(),
         owners=owners or FileOwners(_locks(settings)),
+        heads=FileHeads(settings.db),
         processes=processes or HostProcesses(),
         files=cast("Files", _OnUse(lambda: files(settings, store))),
         provider=_provider,

@@ -124,6 +124,37 @@ def test_a_redacted_payload_keeps_the_chain_and_half_a_redaction_does_not() -> N
         assert verify([events[0], half, events[2]], IDENTITY).first_bad == 2
 
 
+def said_of(events: list[Event], call: str | None) -> list[Event]:
+    """The chain with one more event, which says that a call was redacted."""
+    return [*events, extend(events[-1], IDENTITY, DRAFT._replace(type="REDACTED", call_id=call), "ab")]
+
+
+def erased(events: list[Event], *places: int) -> list[Event]:
+    return [event._replace(payload=None, salt=None) if place in places else event for place, event in enumerate(events)]
+
+
+def test_an_erased_payload_holds_only_with_a_later_event_that_says_so() -> None:
+    events = chain(4)
+    assert verify(said_of(erased(events, 0, 2), "c1"), IDENTITY).first_bad is None  # one for all that was before it
+    assert verify(erased(events, 2), IDENTITY).first_bad == 3
+    assert verify(erased(events, 1, 3), IDENTITY).first_bad == 2  # the first of several
+    assert verify(erased(events, 3), IDENTITY).events == 4  # everything else of the chain holds
+    assert verify(said_of(erased(events, 1), None), IDENTITY).first_bad == 2
+    early = extend(events[0], IDENTITY, DRAFT._replace(type="REDACTED"), "ab")
+    after = extend(early, IDENTITY, DRAFT, "cd")._replace(payload=None, salt=None)
+    assert verify([events[0], early, after], IDENTITY).first_bad == 3  # said before, not of this
+    assert verify(said_of([events[0], early, after], "c1"), IDENTITY).first_bad is None
+
+
+def test_what_says_so_does_not_count_once_it_is_erased_itself_and_is_of_a_call() -> None:
+    whole = said_of(erased(chain(2), 0), "c1")
+    assert verify(erased(whole, 2), IDENTITY).first_bad == 1
+    assert verify(said_of(erased(whole, 2), "c1"), IDENTITY).first_bad is None
+    of_a_run = extend(None, IDENTITY, DRAFT._replace(call_id=None), "ab")._replace(payload=None, salt=None)
+    assert verify(said_of([of_a_run], "c1"), IDENTITY).first_bad == 1
+    assert verify(said_of([of_a_run], None), IDENTITY).first_bad == 1  # what is of no call is never erased
+
+
 def test_the_boundary_between_salt_and_payload_cannot_be_moved() -> None:
     event = extend(None, IDENTITY, DRAFT._replace(payload={"a": {"b": 1}}), "ab")
     assert event.payload == '{"a":{"b":1}}'

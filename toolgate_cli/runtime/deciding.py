@@ -143,6 +143,7 @@ def _carry_out(case: Case, verdict: Start | Park, event: str, effect: EffectWord
         run, started = gate.start(unit, run, case.call, claimed, verdict, case.engine.world.config)
         put(unit, waiting(unit, run), case.run.version)
         return Decided(effect, Invoke(started))
+    parking.parked_by_the_chain(unit, claimed)  # else parking it again would vouch for what other hands made of it
     if verdict.superseded:
         unit.decided("TOOL_INVOCATION_SUPERSEDED", run, claimed, case.call, {**said(case), "digest": verdict.call_digest})
     elif event == "TOOL_INVOCATION_RETRIED":

@@ -13,7 +13,7 @@ from ..core.errors import ToolgateError
 from ..core.person import Person
 from ..core.records import Row, RowQuery
 from ..core.types import Json, Verb
-from . import deciding, gates, looking, recovery, selecting, starting
+from . import deciding, gates, heads, looking, recovery, selecting, starting
 from .answers import Answer, EffectWord, Waiting
 from .cases import Decision
 from .engine import Engine
@@ -63,8 +63,12 @@ class Desk(Window):
         starting.retry_step(engine, id, step)
         return self._answer(id, "retried", engine.fault)
 
-    def recover(self, run: str | None, owner_dead: str | None) -> tuple[Answer, ...]:
-        """Takes over what dead processes left, and rejects what expired where its rule says so."""
+    def recover(self, run: str | None, owner_dead: str | None, *, accept_rollback: bool = False) -> tuple[Answer, ...]:
+        """Takes over what dead processes left, and rejects what expired where its rule says so. `accept_rollback`: a database that is
+        behind its kept head is taken as it is, and that is on record."""
+        if accept_rollback:
+            self._accept_rollback()
+        heads.refuse_rollback(self._ports)
         id = self._run(run) if run is not None else None
         touched = dict.fromkeys(recovery.take_back(self._ports, id, given_up=owner_dead))
         for row in self._calls(id):
@@ -128,7 +132,14 @@ class Desk(Window):
         self._take_back()
         return engine
 
+    def _accept_rollback(self) -> None:
+        with write(self._ports, self._stopper()) as unit:
+            kept = self._ports.heads.kept(unit.tx.identity())
+            told: Json = None if kept is None else f"{kept[0]}:{kept[1]}"
+            unit.record("RUN_RECOVERED", None, {"accepted_rollback_from": told, **unit.person.facts()})
+
     def _take_back(self) -> None:
+        heads.refuse_rollback(self._ports)
         recovery.take_back(self._ports, None)
 
     def _stopper(self) -> Person:

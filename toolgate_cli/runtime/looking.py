@@ -50,8 +50,9 @@ def _output(tx: Reader, row: Row) -> Json:
 
 def _rows(ports: Ports, tx: Reader, rows: Sequence[Row], run: str | None, leaving: str | None = None) -> tuple[Waiting, ...]:
     """Open rows, and attempts of dead owners (or of one that is `leaving`) as the rows that they stand for where they were not recorded."""
-    dead = departed.dead(ports, tx.attempts(run), leaving)
-    lost = [departed.as_row(attempt, departed.effect_of(tx, attempt.row)) for attempt in dead]
+    attempts = tx.attempts(run)
+    dead = departed.dead(ports, attempts)
+    lost = [departed.as_row(held, departed.effect_of(tx, held.row)) for held in attempts if held in dead or held.owner == leaving]
     names: dict[str, str] = {}
     for row in (*rows, *lost):
         if row.run_id not in names:

@@ -84,6 +84,18 @@ class Processes(Protocol):
         ...
 
 
+class Heads(Protocol):
+    """The last head that was seen of this database, kept outside of its home."""
+
+    def kept(self, identity: str) -> tuple[int, str] | None:
+        """Seq and hash; None where nothing was kept, or it cannot be read."""
+        ...
+
+    def keep(self, identity: str, seq: int, hash: str) -> None:
+        """Best effort: where it cannot be written, nothing is kept."""
+        ...
+
+
 class Bundle(NamedTuple):
     """A workflow as it is pinned: canonical JSON {"root": id, "workflows": {id: {...}}}. `inputs`: name -> JSON Schema fragment."""
 
@@ -135,6 +147,7 @@ class Ports(NamedTuple):
     clock: Clock
     mint: Mint
     owners: Owners
+    heads: Heads
     processes: Processes
     files: Files
     provider: Callable[[Tool], Provider]

@@ -24,6 +24,7 @@ class Unit:
         self.ports = ports
         self.person = person
         self._head = tx.head()
+        self._began = self._head.seq if self._head else 0
         self._identity = tx.identity()
         self._new: list[Event] = []
         clock = ports.clock.now()
@@ -69,6 +70,11 @@ class Unit:
     def next_seq(self) -> int:
         return 1 if self._head is None else self._head.seq + 1
 
+    def keep_head(self) -> None:
+        """After the commit: the kept head is never ahead of what is durable."""
+        if self._head is not None and self._head.seq > self._began:
+            self.ports.heads.keep(self._identity, self._head.seq, self._head.hash)
+
     def flush(self) -> None:
         if self._new:
             self.tx.append(self._new)
@@ -83,3 +89,4 @@ def write(ports: Ports, person: Person) -> Iterator[Unit]:
         yield unit
         tx.add(ports.files.accepted())
         unit.flush()
+    unit.keep_head()

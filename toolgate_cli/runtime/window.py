@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from ..core import chain
 from ..core.errors import ToolgateError
 from ..core.records import Event, EventQuery, Row, RunQuery
-from . import departed, looking, selecting, standing
+from . import departed, heads, looking, selecting, standing
 from .answers import Checked, RunView, Verified, Waiting
 
 if TYPE_CHECKING:
@@ -77,10 +77,16 @@ class Window:
                 return view, rows, head, False
             clock.sleep(0.2)
 
-    def verify(self) -> Verified:
-        """Follows the whole chain, in constant memory."""
+    def verify(self, known: tuple[int, str] | None = None) -> Verified:
+        """Follows the whole chain, in constant memory, and holds it against heads (seq and hash) that were kept: the given one, and the
+        one that was kept outside the home."""
         with self._ports.store.read() as tx:
             found = chain.verify(tx.events(EventQuery()), tx.identity())
+            if found.first_bad is None:
+                for head in (known, self._ports.heads.kept(tx.identity())):
+                    reason = heads.behind(tx, head)
+                    if reason is not None and head is not None:
+                        return Verified(False, found.events, min(head[0], found.events + 1), reason, found.head)
         return Verified(found.first_bad is None, found.events, found.first_bad, found.reason, found.head)
 
     def workflows(self, id: str | None) -> Sequence[Checked]:

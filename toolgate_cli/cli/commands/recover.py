@@ -18,11 +18,16 @@ SCHEMA: Final = "toolgate.recovered/1"
 OwnerDead = Annotated[str | None, typer.Option("--owner-dead", metavar="OWNER", help="An owner on another host that is known to be dead.")]
 
 
-def run(frame: Frame, run_id: MaybeRun = None, owner_dead: OwnerDead = None) -> int:
+AcceptRollback = Annotated[
+    bool, typer.Option("--accept-rollback", help="Take a database that is older than what was seen of it: a restored copy.")
+]
+
+
+def run(frame: Frame, run_id: MaybeRun = None, owner_dead: OwnerDead = None, accept_rollback: AcceptRollback = False) -> int:
     """Take over what dead processes left: of one run, or of all."""
     frame.format()
     with frame.session() as session:
-        answers = session.recover(run_id, owner_dead)
+        answers = session.recover(run_id, owner_dead, accept_rollback=accept_rollback)
         head = answers[-1].head if answers else None
         output.show_list(frame, SCHEMA, answers, head, runs.answer_json, lambda found: runs.answer_sheet(list(found)))
     for answer in answers:

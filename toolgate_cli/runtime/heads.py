@@ -1,0 +1,33 @@
+"""The kept head: a database that is behind it is refused, for what it shows as waiting may have been decided and run already (I2, I8)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ..core import chain
+from ..core.errors import ToolgateError
+
+if TYPE_CHECKING:
+    from .ports import Ports
+    from .store import Reader
+
+
+def behind(tx: Reader, head: tuple[int, str] | None) -> str | None:
+    """Why the log does not go on from this head (seq and hash); None: it does, or there is none to compare with."""
+    if head is None:
+        return None
+    seq, hash = head
+    event = tx.event(seq)
+    if event is None:
+        return f"the log ends at {chain.head_text(tx.head(), tx.identity())}, before its kept head {seq}:{hash}"
+    return None if event.hash == hash else f"event {seq} of the log is not the one of the kept head {seq}:{hash}"
+
+
+def refuse_rollback(ports: Ports) -> None:
+    """ToolgateError("storage") where the database is older than what was seen of it."""
+    with ports.store.read() as tx:
+        reason = behind(tx, ports.heads.kept(tx.identity()))
+    if reason is not None:
+        raise ToolgateError(
+            "storage", f"{reason}: a restored copy?", "see what has happened since, then toolgate recover --accept-rollback"
+        )
