@@ -76,3 +76,41 @@ def test_nothing_that_was_given_is_ever_changed_or_taken_away(schema: Json, valu
         assert all(found[key] == given for key, given in value.items() if not isinstance(given, dict))
     else:
         assert found == value
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"properties": {"force": {"$ref": "#/$defs/Force"}}, "$defs": {"Force": {"type": "boolean", "default": True}}},
+        {"allOf": [{"properties": {"force": {"default": True}}}]},
+        {
+            "$ref": "#/$defs/All",
+            "$defs": {"All": {"allOf": [{"$ref": "#/$defs/One"}]}, "One": {"properties": {"force": {"default": True}}}},
+        },
+    ],
+)
+def test_a_default_applies_behind_references_and_all_of(schema: Json) -> None:
+    assert filled(schema, {}) == {"force": True}
+    assert filled(schema, {"force": False}) == {"force": False}
+
+
+def test_a_default_applies_in_the_items_of_a_list() -> None:
+    item: Json = {"properties": {"force": {"default": True}}}
+    assert filled({"properties": {"items": {"items": item}}}, {"items": [{}, {"force": False}]}) == {
+        "items": [{"force": True}, {"force": False}]
+    }
+    assert filled({"properties": {"items": {"prefixItems": [item], "items": {}}}}, {"items": [{}, {}]}) == {"items": [{"force": True}, {}]}
+    assert filled({"properties": {"items": {"items": [item]}}}, {"items": [{}, {}]}) == {"items": [{"force": True}, {}]}
+
+
+def test_a_schema_that_refers_to_itself_comes_to_an_end() -> None:
+    at = filled({"properties": {"a": {"$ref": "#", "default": {}}}}, {})
+    depth = 0
+    while isinstance(at, dict) and at:
+        at, depth = at["a"], depth + 1
+    assert depth == 32
+    assert filled({"$ref": "#", "allOf": [{"$ref": "#"}]}, {}) == {}
+
+
+def test_a_default_under_a_condition_says_nothing() -> None:
+    assert filled({"anyOf": [{"properties": {"a": {"default": 1}}}], "if": {}, "then": {"properties": {"b": {"default": 1}}}}, {}) == {}

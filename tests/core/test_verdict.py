@@ -22,7 +22,9 @@ ROW = Row("c1", 1, "r1", "s", "APPROVAL_REQUIRED", 1, DIGEST, "d" * 64, "policy"
 ASKS = Rule("asks", "require_approval", "a.*", approvals=2, approver_scope="desk")
 
 
-def world(decision: Decision = "require_approval", *, tool: Tool | None = TOOL, calls: int = 5, rules: tuple[Rule, ...] = (), **how: Any) -> World:
+def world(
+    decision: Decision = "require_approval", *, tool: Tool | None = TOOL, calls: int = 5, rules: tuple[Rule, ...] = (), **how: Any
+) -> World:
     """`problems`: what the validator finds; `error`: why the tool cannot be used; `bound`: what its binding makes of the arguments."""
     config = Config(
         "0" * 64,
@@ -100,7 +102,7 @@ def test_arguments_that_were_not_received_are_refused_before_anything_else() -> 
 
 
 # ---- defaults ----
-@pytest.mark.parametrize(("arguments", "denied"), [('{}', True), ('{"amount":500}', False), ('{"amount":501}', True)])
+@pytest.mark.parametrize(("arguments", "denied"), [("{}", True), ('{"amount":500}', False), ('{"amount":501}', True)])
 def test_a_rule_judges_the_arguments_with_their_defaults_and_the_tool_is_bound_without(arguments: str, denied: bool) -> None:
     given: list[Json] = []
     over = Rule("over", "deny", when=(Condition("/amount", "gt", 500),))

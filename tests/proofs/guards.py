@@ -19,6 +19,9 @@ STARTING = "tests/runtime/test_starting_calls.py::"
 DENYING = "tests/runtime/test_denying.py::"
 GOING_ON = "tests/runtime/test_going_on.py::"
 WHOLE = "tests/runtime/test_all_or_nothing.py::"
+DIGESTS = "tests/runtime/test_parking_digests.py::"
+REFUSED = "tests/runtime/test_refused_by_the_gate.py::"
+KEEPING = "tests/runtime/test_keeping_results.py::"
 
 BEFORE_A_START: tuple[Guard, ...] = (
     Guard(
@@ -41,6 +44,41 @@ BEFORE_A_START: tuple[Guard, ...] = (
         "        parked_by_the_chain(unit, was)\n",
         "        pass\n",
         (STARTING + "test_a_row_that_no_event_parked_is_never_started",),
+    ),
+    Guard(
+        "a row is what its parking event says of it",
+        "I3",
+        "        and _names(event.payload, digest(row))\n",
+        "",
+        (DIGESTS + "test_an_approval_of_a_row_that_was_changed_by_hand_starts_nothing",),
+    ),
+    Guard(
+        "only an event that parks is a parking event",
+        "I3",
+        "        and event.type in PARKING\n",
+        "",
+        (DIGESTS + "test_an_event_of_another_type_parks_nothing",),
+    ),
+    Guard(
+        "parking a row again does not vouch for it",
+        "I3",
+        "    parking.parked_by_the_chain(unit, claimed)  # else parking it again would vouch for what other hands made of it\n",
+        "",
+        (DIGESTS + "test_a_row_that_was_changed_by_hand_is_not_made_good_by_parking_it_again",),
+    ),
+    Guard(
+        "files are looked at once more before the tool is called",
+        "I3",
+        "    if not ports.files.unchanged(world):\n",
+        "    if False:\n",
+        (REFUSED + "test_a_file_that_is_edited_between_the_record_and_the_start_keeps_the_tool_from_being_called",),
+    ),
+    Guard(
+        "a file that was put back to its size and time is another",
+        "I3",
+        "    return Stamp(path, found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)\n",
+        "    return Stamp(path, found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_mtime_ns)\n",
+        (REFUSED + "test_a_file_edited_in_place_while_a_person_thinks_is_shown_again",),
     ),
     Guard(
         "the row is the one that was selected",
@@ -92,11 +130,25 @@ BEFORE_A_START: tuple[Guard, ...] = (
         (DENYING + "test_a_denial_outlives_the_rule_that_made_it", DENYING + "test_nobody_gets_past_a_denial_and_who_tries_is_on_record"),
     ),
     Guard(
+        "an approval that was not let through is an event",
+        "I4",
+        '        unit.decided("DECISION_REFUSED", run, claimed, case.call, {**said(case), "verb": case.decision.verb, "kind": verdict.code})\n',
+        "        pass\n",
+        (REFUSED + "test_an_approval_that_the_gate_does_not_let_through_is_on_record_with_its_reason",),
+    ),
+    Guard(
         "the attempt to override is an event",
         "I4",
         '    case.unit.decided(\n        "TOOL_INVOCATION_OVERRIDE_REJECTED",',
         '    str(\n        "TOOL_INVOCATION_OVERRIDE_REJECTED",',
         (DENYING + "test_nobody_gets_past_a_denial_and_who_tries_is_on_record",),
+    ),
+    Guard(
+        "the policy judges what is left out by its default",
+        "I4",
+        "    asked = defaults.filled(tool.schema, arguments)\n",
+        "    asked = arguments\n",
+        (REFUSED + "test_the_policy_sees_the_defaults_of_the_schema_and_nobody_else_does",),
     ),
     Guard(
         "a rule that cannot be evaluated does not allow",
@@ -132,6 +184,13 @@ BEFORE_A_START: tuple[Guard, ...] = (
         '        if error.kind == "storage":\n            raise  # the step did nothing wrong: it is planned again\n',
         "",
         (WHOLE + "test_a_store_that_cannot_be_read_while_a_step_is_planned_is_no_fault_of_the_step",),
+    ),
+    Guard(
+        "what cannot be stored fails its step before anything of it is",
+        "I6",
+        "        _storable(intent)\n",
+        "        pass\n",
+        (KEEPING + "test_a_result_that_the_next_step_cannot_hold_fails_that_step_and_is_kept",),
     ),
     Guard(
         "whoever leaves nothing open drives",

@@ -9,6 +9,9 @@ REPEATING = "tests/runtime/test_repeating.py::"
 CANCELLING = "tests/runtime/test_cancelling.py::"
 TURNS = "tests/runtime/test_turns.py::"
 DECIDERS = "tests/runtime/test_deciders.py::"
+QUORUMS = "tests/runtime/test_quorums_and_limits.py::"
+DOUBTS = "tests/runtime/test_doubts_and_cancels.py::"
+KEEPING = "tests/runtime/test_keeping_results.py::"
 
 AFTER_A_START: tuple[Guard, ...] = (
     Guard(
@@ -47,6 +50,13 @@ AFTER_A_START: tuple[Guard, ...] = (
         (REPEATING + "test_the_stricter_of_then_and_now_says_whether_a_doubtful_call_may_run_again",),
     ),
     Guard(
+        "a repetition is of the stricter class too",
+        "I9",
+        "effects.after(judged.kind, effects.stricter(row.doubt or tool.effect, tool.effect), left)",
+        "effects.after(judged.kind, tool.effect, left)",
+        (DOUBTS + "test_a_doubtful_call_is_repeated_only_as_the_stricter_class_permits",),
+    ),
+    Guard(
         "the declared class alone decides on a repetition",
         "I9",
         '        "unsafe": ("OUTCOME_UNKNOWN", "OUTCOME_UNKNOWN"),\n    },\n}',
@@ -73,6 +83,41 @@ AFTER_A_START: tuple[Guard, ...] = (
         "    unit.tx.mark_cancelled(run.id)\n",
         "",
         (CANCELLING + "test_a_call_that_runs_sees_the_cancel_and_its_end_is_only_an_event",),
+    ),
+    Guard(
+        "a stop is asked for before the spawn",
+        "I10",
+        "        if stop():\n            return Ended(",
+        "        if False:\n            return Ended(",
+        (DOUBTS + "test_a_stop_that_is_there_before_the_spawn_starts_nothing",),
+    ),
+    Guard(
+        "what waits for its next attempt ends with the cancel",
+        "I10",
+        '        if attempt.state == "waiting" and unit.tx.finish(attempt) is not None:  # nothing of it runs now\n',
+        "        if False:\n",
+        (DOUBTS + "test_a_cancel_during_the_pause_before_a_repetition_lists_or_closes_at_once",),
+    ),
+    Guard(
+        "a cancelled doubt does not expire",
+        "I10",
+        'row._replace(origin="OUTCOME_UNKNOWN", expires_at=None, on_expiry=None),\n',
+        'row._replace(origin="OUTCOME_UNKNOWN"),\n',
+        (DOUBTS + "test_a_cancel_lists_a_doubt_of_any_origin_without_an_expiry_and_closes_one_that_does_not_matter",),
+    ),
+    Guard(
+        "recovery leaves a run to its living driver",
+        "I8",
+        "owner=run.owner if driven else None",
+        "owner=None",
+        (DOUBTS + "test_what_a_dead_decider_ran_is_taken_back_and_the_run_stays_with_its_living_driver",),
+    ),
+    Guard(
+        "an attempt that a fault left open is in the answer",
+        "I8",
+        " if held in dead or held.owner == leaving]",
+        " if held in dead]",
+        (KEEPING + "test_an_end_that_could_not_be_recorded_is_a_doubt_in_the_answer_itself",),
     ),
     Guard(
         "a late result changes no state",
@@ -136,6 +181,20 @@ AFTER_A_START: tuple[Guard, ...] = (
         "    if new_actor in voted:\n",
         "    if False:\n",
         (DECIDERS + "test_a_quorum_is_of_distinct_people",),
+    ),
+    Guard(
+        "the quorum comes before the limits",
+        "who decides",
+        '    if isinstance(verdict, Start) or verdict.cleared == "approval":\n',
+        "    if isinstance(verdict, Start):\n",
+        (QUORUMS + "test_one_vote_under_a_limit_that_is_used_up_is_one_vote",),
+    ),
+    Guard(
+        "a denial keeps who may decide",
+        "who decides",
+        '    if rule is None or verdict.origin != "APPROVAL_REQUIRED":\n',
+        "    if rule is None:\n",
+        (QUORUMS + "test_a_denial_that_takes_a_row_over_keeps_who_may_decide_it",),
     ),
     Guard(
         "a scope is asked for",

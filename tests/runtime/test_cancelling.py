@@ -173,7 +173,7 @@ def test_a_doubtful_approval_of_a_cancelled_run_does_not_expire(home: Home) -> N
     with pytest.raises(ToolgateError):
         home.decide("retry", run, may_run_twice=True)
     row = home.row(run)
-    assert row.origin == "APPROVAL_REQUIRED" and row.doubt == "unsafe" and row.on_expiry == "reject"
+    assert row.origin == "APPROVAL_REQUIRED" and row.doubt == "unsafe" and row.on_expiry == "stay"
     home.desk().cancel(run, None)
     row = home.row(run)
     assert row.doubt == "unsafe"

@@ -126,7 +126,9 @@ def test_a_turn_that_no_json_carries_fails_its_step_and_the_model_is_asked_once(
     assert home.types(run)[-1] == "RUN_FAILED"
 
 
-@pytest.mark.parametrize("error", [ValueError("x"), UnicodeDecodeError("utf-8", b"x", 0, 1, "y"), RecursionError(), OSError(5, "x"), KeyError()])
+@pytest.mark.parametrize(
+    "error", [ValueError("x"), UnicodeDecodeError("utf-8", b"x", 0, 1, "y"), RecursionError(), OSError(5, "x"), KeyError()]
+)
 def test_an_adapter_that_breaks_fails_its_step_and_tells_nothing_of_what_it_held(
     home: Home, monkeypatch: pytest.MonkeyPatch, error: Exception
 ) -> None:
@@ -174,7 +176,9 @@ def test_a_file_that_breaks_on_the_way_is_told_beside_the_answer_and_the_run_goe
 
 
 @pytest.mark.parametrize(("end", "origin", "code"), [(FAILED, "EXECUTION_FAILED", 1), (LOST, "OUTCOME_UNKNOWN", 9)])
-def test_a_fault_before_the_next_attempt_shows_what_waits_and_its_command_works(home: Home, end: ToolResult, origin: str, code: int) -> None:
+def test_a_fault_before_the_next_attempt_shows_what_waits_and_its_command_works(
+    home: Home, end: ToolResult, origin: str, code: int
+) -> None:
     home.tools.plan["idem.put"] = [broken(home, end), OK]
     home.write(idem=texts.FLOWS["idem"])
     answer = home.desk().start("idem", {}, {})

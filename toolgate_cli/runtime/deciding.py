@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Literal, TypeAlias
 
-from ..core import digests, quorum
+from ..core import chain, digests, quorum
 from ..core.errors import ToolgateError
-from ..core.records import Row, Vote
+from ..core.records import EventQuery, Row, Vote
 from ..core.types import Json
 from ..core.verdict import Park, Question, Start
 from ..core.world import Needs
@@ -20,6 +20,7 @@ from .advance import put, waiting
 from .answers import EffectWord
 from .cases import Case, Decided, Decision, claim, said
 from .engine import Engine
+from .parking import tells
 from .unit import Unit
 from .work import Invoke
 
@@ -36,7 +37,9 @@ def decide(engine: Engine, target: Row, decision: Decision) -> EffectWord:
         engine.prepare(decided)
     engine.carry(target.run_id, decided.work)
     if decided.refusal is not None:
-        raise decided.refusal
+        if decided.work is None:
+            raise decided.refusal
+        engine.faults.setdefault(target.run_id, decided.refusal)  # something was started on the way: how the run stands is the answer
     return decided.effect
 
 
@@ -44,12 +47,17 @@ def _decide(engine: Engine, unit: Unit, target: Row, decision: Decision) -> Deci
     row = unit.tx.verify_still_current(target)
     if row is None:
         raise ToolgateError("claim_lost", f"{target.id} was decided by somebody else", "toolgate pending list")
+    if not unit.ports.files.unchanged(engine.world):
+        return Needs(files=True)  # who may decide is said by the files as they are now
     run, stored = unit.tx.run(row.run_id), unit.tx.call(row.id, row.revision)
     assert run is not None and stored is not None
     case = Case(engine, unit, run, row, stored[0], decision)
     if standing.is_over(row, unit.now) and row.on_expiry == "reject" and run.status != "CANCELLED":
         return ending.lapse(case)
-    handler = HANDLERS[standing.handler(unit.tx, run, row, decision.verb, unit.now)]
+    name = standing.handler(unit.tx, run, row, decision.verb, unit.now)
+    if name not in UNSIGNED or decision.outcome is not None:
+        parking.parked_by_the_chain(unit, row)
+    handler = HANDLERS[name]
     case = case._replace(run=recovery.sweep(unit, run, but=row.id))
     config = engine.world.config
     try:
@@ -96,7 +104,7 @@ def _start(case: Case) -> Decided | Needs:
         return verdict
     # a limit is judged by the last voter: nothing but a full quorum may leave the row cleared by approval
     if isinstance(verdict, Start) or verdict.cleared == "approval":
-        votes = case.unit.tx.votes(case.row)
+        votes = [vote for vote in case.unit.tx.votes(case.row) if vote.actor in _voted(case)]
         name = case.unit.person.name
         try:
             left = quorum.votes_left(case.row, votes, case.engine.world.config.approvers, name)
@@ -107,6 +115,17 @@ def _start(case: Case) -> Decided | Needs:
             case.unit.decided("TOOL_INVOCATION_VOTED", case.run, case.row, case.call, said(case))
             return Decided("voted")
     return _carry_out(case, verdict, "TOOL_INVOCATION_APPROVED", "approved")
+
+
+def _voted(case: Case) -> set[str]:
+    """Who has voted for exactly this row by the log: a vote that no event tells of is none."""
+    row = case.row
+    events = case.unit.tx.events(EventQuery(call_id=row.id, type="TOOL_INVOCATION_VOTED"))
+    return {
+        event.actor
+        for event in events
+        if chain.intact(event) and event.call_digest == row.call_digest and tells(event, "version", row.version)
+    }
 
 
 def _replay(case: Case) -> Decided | Needs:
@@ -143,7 +162,6 @@ def _carry_out(case: Case, verdict: Start | Park, event: str, effect: EffectWord
         run, started = gate.start(unit, run, case.call, claimed, verdict, case.engine.world.config)
         put(unit, waiting(unit, run), case.run.version)
         return Decided(effect, Invoke(started))
-    parking.parked_by_the_chain(unit, claimed)  # else parking it again would vouch for what other hands made of it
     if verdict.superseded:
         unit.decided("TOOL_INVOCATION_SUPERSEDED", run, claimed, case.call, {**said(case), "digest": verdict.call_digest})
     elif event == "TOOL_INVOCATION_RETRIED":
@@ -177,3 +195,4 @@ HANDLERS: dict[str, Handler] = {
     "override": ending.override,
     "settle": ending.settle_doubt,
 }
+UNSIGNED = ("refuse", "give_up", "lapsed", "override")  # they let nothing run: a row that other hands changed can still be closed

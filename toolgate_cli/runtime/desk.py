@@ -39,13 +39,13 @@ class Desk(Window):
         engine = self._engine()
         bundle = self._ports.files.workflow(workflow)
         run = starting.start(engine, bundle, self._ports.files.inputs(bundle, given, texts))
-        return self._answer(run, "started", engine.fault)
+        return self._answer(run, "started", engine.faults.get(run))
 
     def continue_run(self, run: str) -> Answer:
         engine = self._engine()
         id = self._run(run)
         starting.continue_run(engine, id)
-        return self._answer(id, "continued", engine.fault)
+        return self._answer(id, "continued", engine.faults.get(id))
 
     def cancel(self, run: str, reason: str | None) -> Answer:
         """Needs no files: a run can be stopped while they are broken; then the name that counts is the operating system's."""
@@ -61,7 +61,7 @@ class Desk(Window):
         engine = self._engine()
         id = self._run(run)
         starting.retry_step(engine, id, step)
-        return self._answer(id, "retried", engine.fault)
+        return self._answer(id, "retried", engine.faults.get(id))
 
     def recover(self, run: str | None, owner_dead: str | None, *, accept_rollback: bool = False) -> tuple[Answer, ...]:
         """Takes over what dead processes left, and rejects what expired where its rule says so. `accept_rollback`: a database that is
@@ -76,7 +76,7 @@ class Desk(Window):
         engine = self._engine()
         touched |= dict.fromkeys(starting.take_over_dead(engine, id, owner_dead))
         touched |= dict.fromkeys(starting.reject_expired(engine, id))
-        return tuple(self._answer(run_id, "recovered", engine.fault) for run_id in touched)
+        return tuple(self._answer(run_id, "recovered", engine.faults.get(run_id)) for run_id in touched)
 
     # ---- decisions ----
     def select(self, words: Sequence[str], verb: Verb) -> Waiting:
@@ -118,12 +118,14 @@ class Desk(Window):
         self._guard(decision.verb, target.row)
         recovery.end_survivors(self._ports, target.row)
         engine = self._engine()
-        return self._answer(target.row.run_id, deciding.decide(engine, target.row, decision), engine.fault)
+        effect = deciding.decide(engine, target.row, decision)
+        return self._answer(target.row.run_id, effect, engine.faults.get(target.row.run_id))
 
     def _step(self, target: Waiting, word: gates.Word) -> Answer:
         self._guard(word.verb, target.row)
         engine = self._engine()
-        return self._answer(target.row.run_id, gates.decide(engine, target.row, word), engine.fault)
+        effect = gates.decide(engine, target.row, word)
+        return self._answer(target.row.run_id, effect, engine.faults.get(target.row.run_id))
 
     # ---- what all of them stand on ----
     def _engine(self) -> Engine:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING
+from contextlib import AbstractContextManager, suppress
+from typing import TYPE_CHECKING, TypeAlias
 
 from ..core import effects
 from ..core.errors import ToolgateError
@@ -21,6 +21,7 @@ from .work import Ask, Invoke, More, Prepare, Rest, Work
 if TYPE_CHECKING:
     from .ports import Ports
 
+Came: TypeAlias = ToolResult | Completion | ToolgateError | None  # what an outside work brought
 PASSES = 100  # how often a world that keeps changing is read again
 
 
@@ -31,7 +32,7 @@ class Engine:
         self.ports = ports
         self.person = person
         self.world = world
-        self.fault: ToolgateError | None = None
+        self.faults: dict[str, ToolgateError] = {}  # run -> what kept it from being carried on
         self._passes = 0
 
     def write(self) -> AbstractContextManager[Unit]:
@@ -53,25 +54,35 @@ class Engine:
         try:
             self._carry(run_id, work)
         except ToolgateError as fault:
-            self.fault = fault
+            self.faults[run_id] = fault
 
     def _carry(self, run_id: str, work: Work | None) -> None:
+        self._passes = 0
         while work is not None:
             came = self._perform(work)
             self._passes = 0 if not isinstance(work, Prepare) else self._passes
-            with self.write() as unit:
-                run = unit.tx.run(run_id)
-                assert run is not None, run_id
-                work = self._take_in(unit, run, work, came)
+            try:
+                work = self._record(run_id, work, came)
+            except ToolgateError as fault:
+                if not fault.retryable or not isinstance(work, Invoke):
+                    raise
+                work = self._record(run_id, work, came)  # the store was busy, and what came of a call is worth a second wait
 
-    def _perform(self, work: Work) -> ToolResult | Completion | ToolgateError | None:
+    def _record(self, run_id: str, work: Work, came: Came) -> Work | None:
+        with self.write() as unit:
+            run = unit.tx.run(run_id)
+            assert run is not None, run_id
+            return self._take_in(unit, run, work, came)
+
+    def _perform(self, work: Work) -> Came:
         """The outside work itself; no transaction is open."""
         match work:
             case Invoke(claim):
                 try:
                     return gate.invoke(self.ports, claim, self.world)
                 except BaseException:
-                    self._interrupted(claim)
+                    with suppress(ToolgateError):  # then recovery finds it; the interruption itself is never swallowed
+                        self._interrupted(claim)
                     raise
             case Ask(model, request, _):
                 try:
@@ -97,7 +108,7 @@ class Engine:
             if run.status not in ("COMPLETED", "FAILED", "CANCELLED"):
                 put(unit, waiting(unit, run)._replace(owner=None if self._owned(unit, run) else run.owner), run.version)
 
-    def _take_in(self, unit: Unit, run: Run, work: Work, came: ToolResult | Completion | ToolgateError | None) -> Work | None:
+    def _take_in(self, unit: Unit, run: Run, work: Work, came: Came) -> Work | None:
         match work:
             case Invoke(claim):
                 assert isinstance(came, ToolResult)
@@ -134,6 +145,8 @@ class Engine:
         if held.cancelled:
             settling.cancelled(unit, run, call, held.row._replace(version=held.row.version + 1, starts=held.number - 1))
             return self.move_on(unit, run)
+        if not parking.is_started(unit.tx, held):
+            raise ToolgateError("storage", f"no event of the log tells of the attempt of {call.id}", "toolgate audit verify")
         question = Question(call, run.workflow, run.started, held.row, "retry")
         verdict = gate.judge(unit, question, self.world)
         if isinstance(verdict, Needs):

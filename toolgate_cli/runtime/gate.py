@@ -16,7 +16,7 @@ from ..core.results import ToolResult
 from ..core.types import Json
 from ..core.verdict import Question, Start, Verdict, evaluate
 from ..core.world import Needs, World
-from .parking import ARGUMENTS, parked_by_the_chain
+from .parking import ARGUMENTS, digest, parked_by_the_chain
 from .plugs import InvokeLimits
 from .unit import Unit
 
@@ -100,6 +100,7 @@ def _begin(unit: Unit, run: Run, call: Call, row: Row, number: int, verdict: Sta
         "cleared": verdict.cleared,
         "version": row.version,
         "effect": verdict.tool.effect,
+        "attempt_row": digest(row),
     }
     unit.record("TOOL_INVOCATION_STARTED", run, facts, call=call, digest=verdict.call_digest, attempt=number)
     return run._replace(started=run.started + 1), Claim(attempt, call, verdict.tool, verdict.bound)

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from .. import __version__
 from ..core import canonical, chain, digests, durations
 from ..core.errors import ToolgateError
-from ..core.records import Accepted, Call, Definition, Row, Run
+from ..core.records import Accepted, Attempt, Call, Definition, Event, EventQuery, Row, Run
 from ..core.types import Json
 from ..core.verdict import Park
 from .unit import Unit
+
+if TYPE_CHECKING:
+    from .store import Reader
 
 ARGUMENTS = f"arguments/{__version__}"  # the checker under which validated arguments are remembered
 PARKING = frozenset(
@@ -57,7 +62,8 @@ def _who_decides(unit: Unit, row: Row, was: Row | None, verdict: Park) -> Row:
     row = row._replace(approver_scope=rule.approver_scope, approvals_needed=rule.approvals, separate_requester=rule.separate_requester)
     if rule.expires_in is None:
         return row
-    return row._replace(expires_at=durations.later(unit.now, rule.expires_in), on_expiry=rule.on_expiry)
+    # no clock settles a doubt
+    return row._replace(expires_at=durations.later(unit.now, rule.expires_in), on_expiry="stay" if row.doubt else rule.on_expiry)
 
 
 def keep(unit: Unit, run: Run, call: Call, row: Row, event: str, facts: dict[str, Json]) -> Row:
@@ -76,20 +82,31 @@ def digest(row: Row) -> str:
 
 def parked_by_the_chain(unit: Unit, row: Row) -> None:
     """A row is started only if the chain has the event that parked exactly it; one that was put in or changed by hand has none."""
-    event = unit.tx.event(row.parked_by) if row.parked_by > 0 else None
-    sound = (
-        event is not None
-        and event.type in PARKING
-        and chain.intact(event)
-        and (event.call_id, event.call_digest) == (row.id, row.call_digest)
-        and _names(event.payload, digest(row))
-    )
-    if not sound:
+    if not is_parked(unit.tx, row):
         raise ToolgateError(
             "storage", f"no event of the log parked {row.id}: the database was changed by other hands", "toolgate audit verify"
         )
 
 
-def _names(payload: str | None, row: str) -> bool:
-    told = canonical.parse(payload) if payload is not None else None
-    return isinstance(told, dict) and told.get("row") == row
+def is_parked(tx: Reader, row: Row) -> bool:
+    event = tx.event(row.parked_by) if row.parked_by > 0 else None
+    return (
+        event is not None
+        and event.type in PARKING
+        and (event.call_id, event.call_digest) == (row.id, row.call_digest)
+        and chain.intact(event)
+        and tells(event, "row", digest(row))
+    )
+
+
+def is_started(tx: Reader, attempt: Attempt) -> bool:
+    """Whether the chain has the event that started exactly this attempt, or said that it is to be started again."""
+    row = attempt.row
+    told = tx.events(EventQuery(call_id=row.id, limit=8, newest=True))
+    return any(chain.intact(event) and tells(event, "attempt_row", digest(row)) for event in told)
+
+
+def tells(event: Event, name: str, value: Json) -> bool:
+    """Whether the payload says so."""
+    payload = canonical.parse(event.payload) if event.payload is not None else None
+    return isinstance(payload, dict) and payload.get(name) == value

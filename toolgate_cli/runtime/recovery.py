@@ -31,6 +31,10 @@ def record(unit: Unit, attempts: tuple[Attempt, ...]) -> tuple[str, ...]:
         if held is None or stored is None or run is None:
             continue  # somebody else was faster
         row = as_row(held, effect_of(unit.tx, held.row))
+        if not parking.is_started(
+            unit.tx, held
+        ):  # no event tells of it: whatever it says of itself, it is in doubt and cleared for nothing
+            row = row._replace(origin="OUTCOME_UNKNOWN", doubt="unsafe", cleared="none")
         touched[run.id] = run
         if run.status == "CANCELLED":
             settling.cancelled(unit, run, stored[0], row)
@@ -86,8 +90,9 @@ def take_back(ports: Ports, run: str | None, *, given_up: str | None = None, kil
 def end_survivors(ports: Ports, row: Row) -> None:
     """Kills what is left of a doubtful call that a look has recorded, for a look kills nothing. While its lock is held nobody has started
     that call again, so nothing else can be hit."""
+    since = ports.clock.monotonic()  # once its survivor is gone, somebody else may start the call again: that start is later than this
     if row.left_behind is not None and ports.owners.left_behind(row.left_behind):
-        ports.processes.kill_call(row.id)
+        ports.processes.kill_call(row.id, since)
         ports.owners.forget(row.left_behind)
 
 

@@ -12,7 +12,7 @@ from ..core.results import Judged, ToolResult
 from ..core.soundness import clean
 from ..core.types import Json
 from .gate import Claim
-from .parking import keep
+from .parking import digest, keep
 from .unit import Unit
 
 
@@ -56,10 +56,10 @@ def _failed(unit: Unit, run: Run, claim: Claim, held: Attempt, judged: Judged, r
     left = held.number - held.row.starts < tool.max_attempts and not result.survivors and result.left_behind is None
     then = effects.after(judged.kind, effects.stricter(row.doubt or tool.effect, tool.effect), left)
     if then == "repeat":
-        told: dict[str, Json] = {"phase": "INVOKE", **facts, "repeats": True}
+        waiting = held._replace(row=held.row._replace(doubt=row.doubt, last=row.last), number=held.number + 1, state="waiting")
+        told: dict[str, Json] = {"phase": "INVOKE", **facts, "repeats": True, "attempt_row": digest(waiting.row)}
         event = "TOOL_INVOCATION_OUTCOME_UNKNOWN" if judged.kind == "uncertain" else "TOOL_INVOCATION_FAILED"
         unit.record(event, run, told, call=claim.call, digest=held.row.call_digest, attempt=held.number)
-        waiting = held._replace(row=held.row._replace(doubt=row.doubt, last=row.last), number=held.number + 1, state="waiting")
         unit.tx.begin(waiting)
         return After("repeat", waiting)
     origin: Literal["OUTCOME_UNKNOWN", "EXECUTION_FAILED"] = "OUTCOME_UNKNOWN" if then == "OUTCOME_UNKNOWN" else "EXECUTION_FAILED"

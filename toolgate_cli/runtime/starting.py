@@ -12,7 +12,7 @@ from ..core.intents import Continued
 from ..core.records import Definition as Stored
 from ..core.records import EventQuery, Row, RowQuery, Run, RunQuery, Value
 from ..core.types import Json, Verb
-from . import ownership, recovery, settling, standing
+from . import ownership, parking, recovery, settling, standing
 from .advance import build, put
 from .engine import Engine
 from .unit import Unit
@@ -122,20 +122,22 @@ def cancel(unit: Unit, run_id: str, reason: str | None) -> None:
             continue  # a doubt stays listed until a person settles it
         unit.tx.remove(run.id, row.id)
         closed.append(row.id)
-        _close(unit, run, row)
+        _close(unit, run, row, parking.is_parked(unit.tx, row))
     for attempt in unit.tx.attempts(run.id):
         if attempt.state == "waiting" and unit.tx.finish(attempt) is not None:  # nothing of it runs now
-            _close(unit, run, attempt.row._replace(starts=attempt.number - 1))
+            _close(unit, run, attempt.row._replace(starts=attempt.number - 1), parking.is_started(unit.tx, attempt))
     unit.tx.mark_cancelled(run.id)
     facts: dict[str, Json] = {"reason": reason, "closed": list(closed), **unit.person.facts()}
     unit.record("RUN_CANCELLED", run, facts)
     put(unit, run._replace(status="CANCELLED", owner=None), run.version)
 
 
-def _close(unit: Unit, run: Run, row: Row) -> None:
+def _close(unit: Unit, run: Run, row: Row, sound: bool) -> None:
     stored = unit.tx.call(row.id, row.revision) if row.revision is not None else None
     if stored is not None:
         reason = row.reason or "cancelled while it waited for its next attempt"
+        if row.starts and not sound:
+            row = row._replace(doubt="unsafe")  # other hands changed it: what it says of its doubt is not to be believed
         settling.cancelled(unit, run, stored[0], row._replace(version=row.version + 1, reason=reason))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import stat
 from collections.abc import Callable
 from typing import TypeVar
 
@@ -33,12 +34,14 @@ class DatabaseFile:
         if self._connection is not None:
             return self._connection
         try:
-            size = os.stat(self.path).st_size
+            found = os.stat(self.path)
         except FileNotFoundError:
             return None
         except OSError as error:
             raise os_fault(error, self.path) from error
-        if 0 < size < _SMALLEST:  # SQLite would take it for an empty file and write over it
+        if stat.S_ISREG(found.st_mode) and found.st_nlink > 1:  # whoever came by the other name would have another log and other locks
+            raise ToolgateError("storage", f"{self.path} has a second name (a hard link)", "a store has one name: remove the other")
+        if 0 < found.st_size < _SMALLEST:  # SQLite would take it for an empty file and write over it
             raise not_ours(self.path)
         refuse_network(self.path)
         if self.patiently(lambda: version_at(self.path), patience) == 0:
