@@ -24,7 +24,7 @@ NAMES = catalogue.names()
         (["answer", "a=1", RUN, "b=2"], ("answer", RUN, {"a": "1", "b": "2"}, {})),
         (["cancel", RUN, "-m", "late"], ("cancel", RUN, "late")),
         (["retry", "--step", "s", RUN], ("retry_step", RUN, "s")),
-        (["recover", RUN, "--owner-dead", "o"], ("recover", RUN, "o")),
+        (["recover", RUN, "--owner-dead", "o"], ("recover", RUN, "o", {"accept_rollback": False})),
         (["pending", "list", RUN, "--limit", "7"], ("pending", RUN, 8)),
         (["pending", "show", CALL, RUN], ("show_pending", [CALL, RUN])),
         (["runs", "list", "--status", "FAILED"], ("runs", "FAILED", 51)),

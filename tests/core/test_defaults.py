@@ -34,6 +34,21 @@ CASES: list[tuple[Json, Json, Json]] = [
     (inside(AMOUNT, default={"amount": 3}), {}, {"to": {"amount": 3}}),
     (inside(inside(AMOUNT)), {"to": {"to": {}}}, {"to": {"to": {"amount": 1000}}}),
     ({"default": {"a": 1}}, {}, {}),  # of the whole: arguments are always there
+    # where else a default always applies: behind a reference, in allOf, in the items of a list
+    ({"$ref": "#/$defs/x", "$defs": {"x": AMOUNT}}, {}, {"amount": 1000}),
+    ({"properties": {"to": {"$ref": "#/$defs/x"}}, "$defs": {"x": AMOUNT}}, {"to": {}}, {"to": {"amount": 1000}}),
+    ({"properties": {"n": {"$ref": "#/$defs/n"}}, "$defs": {"n": {"default": 7}}}, {}, {"n": 7}),
+    ({"allOf": [True, AMOUNT]}, {}, {"amount": 1000}),
+    ({"allOf": [AMOUNT]}, {"amount": 1}, {"amount": 1}),
+    ({"properties": {"l": {"items": AMOUNT}}}, {"l": [{}, {"amount": 1}, 3]}, {"l": [{"amount": 1000}, {"amount": 1}, 3]}),
+    ({"properties": {"l": {"prefixItems": [AMOUNT]}}}, {"l": [{}, {}]}, {"l": [{"amount": 1000}, {}]}),
+    ({"properties": {"l": {"items": [AMOUNT], "additionalItems": {}}}}, {"l": [{}, {}]}, {"l": [{"amount": 1000}, {}]}),
+    # one under a condition says nothing, and a reference that leads nowhere or in a circle does no harm
+    ({"anyOf": [AMOUNT]}, {}, {}),
+    ({"oneOf": [AMOUNT], "if": True, "then": AMOUNT}, {}, {}),
+    ({"$ref": "#/nowhere"}, {}, {}),
+    ({"$ref": "#"}, {"a": 1}, {"a": 1}),
+    ({"allOf": [{"$ref": "#"}]}, {"a": 1}, {"a": 1}),
 ]
 
 

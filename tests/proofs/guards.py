@@ -43,12 +43,12 @@ BEFORE_A_START: tuple[Guard, ...] = (
         "I1",
         "        parked_by_the_chain(unit, was)\n",
         "        pass\n",
-        (STARTING + "test_a_row_that_no_event_parked_is_never_started",),
+        (DIGESTS + "test_the_gate_itself_takes_no_row_that_no_event_parked",),
     ),
     Guard(
         "a row is what its parking event says of it",
         "I3",
-        "        and _names(event.payload, digest(row))\n",
+        '        and tells(event, "row", digest(row))\n',
         "",
         (DIGESTS + "test_an_approval_of_a_row_that_was_changed_by_hand_starts_nothing",),
     ),
@@ -62,8 +62,8 @@ BEFORE_A_START: tuple[Guard, ...] = (
     Guard(
         "parking a row again does not vouch for it",
         "I3",
-        "    parking.parked_by_the_chain(unit, claimed)  # else parking it again would vouch for what other hands made of it\n",
-        "",
+        "        parking.parked_by_the_chain(unit, row)\n",
+        "        pass\n",
         (DIGESTS + "test_a_row_that_was_changed_by_hand_is_not_made_good_by_parking_it_again",),
     ),
     Guard(
@@ -132,8 +132,8 @@ BEFORE_A_START: tuple[Guard, ...] = (
     Guard(
         "an approval that was not let through is an event",
         "I4",
-        '        unit.decided("DECISION_REFUSED", run, claimed, case.call, {**said(case), "verb": case.decision.verb, "kind": verdict.code})\n',
-        "        pass\n",
+        '        unit.decided("DECISION_REFUSED", run, claimed, case.call, {**said(case), ',
+        '        str(("DECISION_REFUSED", run, claimed, case.call)) or str({**said(case), ',
         (REFUSED + "test_an_approval_that_the_gate_does_not_let_through_is_on_record_with_its_reason",),
     ),
     Guard(

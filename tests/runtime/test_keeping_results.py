@@ -1,4 +1,4 @@
-"""What came in is kept, whatever follows it in the same transaction: a result, a turn, a call that cannot be taken; and no run is wedged."""
+"""What came in is kept, whatever follows it in the same transaction: a result, a turn, a refused call; and no run is wedged (I6)."""
 
 from __future__ import annotations
 
@@ -160,10 +160,9 @@ def test_a_file_that_breaks_on_the_way_is_told_beside_the_answer_and_the_run_goe
     first = "free.send" if verb != "approve" else "ask.send"
     home.write(way=texts.flow("way", texts.uses("a", first), texts.uses("b", "free.send"), texts.AFTER))
     home.tools.plan[first] = [FAILED, broken(home, OK)] if verb == "retry" else [broken(home, OK)]
-    if verb == "start":
-        answer = home.desk().start("way", {}, {})
-    else:
-        answer = home.decide(verb, home.desk().start("way", {}, {}).run.run.id)
+    answer = home.desk().start("way", {}, {})
+    if verb != "start":
+        answer = home.decide(verb, answer.run.run.id)
     run, starts = answer.run.run.id, len(home.tools.starts)
     assert answer.effect == {"start": "started", "approve": "approved", "retry": "retried"}[verb]
     assert answer.fault is not None and answer.fault.kind == "invalid" and "toolgate.toml" in answer.fault.message

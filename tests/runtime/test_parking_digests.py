@@ -1,4 +1,4 @@
-"""A row starts a call, or is parked again, only as the event of the chain says that it was parked: whatever is changed by hand shows (I3)."""
+"""A row starts a call, or is parked again, only as its event in the chain says: whatever is changed by hand shows (I3)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ import pytest
 from toolgate_cli.core import canonical, chain
 from toolgate_cli.core.errors import ToolgateError
 from toolgate_cli.core.records import Event, Row
-from toolgate_cli.runtime import parking
+from toolgate_cli.core.verdict import Question, Start
+from toolgate_cli.core.world import Needs
+from toolgate_cli.runtime import gate, parking
 
 from . import texts
 from .fakes import FAILED, LOST
@@ -168,6 +170,25 @@ def test_a_row_that_was_changed_by_hand_is_not_made_good_by_parking_it_again(hom
     refused(home, "retry", run, "ann")
     home.write(texts.operator())
     refused(home, "retry", run, "ann")
+
+
+@pytest.mark.parametrize("touched", [False, True])
+def test_the_gate_itself_takes_no_row_that_no_event_parked(home: Home, touched: bool) -> None:
+    """Whoever has decided: it is asked once more where the start is recorded."""
+    run = home.start("ask")
+    stored = home.run(run)
+    row = home.row(run)._replace(**({"reason": "harmless"} if touched else {}))  # type: ignore[arg-type]  # one of its fields
+    engine = home.desk()._engine()
+    engine.prepare(Needs(("ask.send",)))
+    try:
+        with engine.write() as unit:
+            call = unit.tx.call(row.id)[0]  # type: ignore[index]  # it is there
+            verdict = gate.judge(unit, Question(call, "ask", 0, row, "approve"), engine.world)
+            assert isinstance(verdict, Start)
+            gate.start(unit, stored, call, row, verdict, engine.world.config)
+    except ToolgateError as refusal:
+        assert touched and "no event of the log parked" in refusal.message
+    assert home.types(run).count("TOOL_INVOCATION_STARTED") == (not touched) and home.tools.starts == []
 
 
 # ---- the event itself ----

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from ..core.errors import ToolgateError
+from ..core.forms import check
 from ..core.types import Json
 from ..runtime.answers import Waiting
 from .ask import read_line
-from .safe import Safe, fill, show_json
+from .safe import Safe, fill
 from .streams import ERR
 
 
@@ -29,13 +30,21 @@ def _ask(item: dict[str, Json]) -> str:
             text = None
         if text is None:
             raise ToolgateError("usage", "not answered, nothing happened")
-        if text or not required:
+        if not text and not required:
             return text
-        ERR.line(Safe("an answer is required"))
+        try:
+            check([item], {str(item["id"]): text} if text else {}, {})
+            return text
+        except ToolgateError as wrong:  # said at once, so that what was typed before is not lost
+            ERR.line(fill("{}", wrong.message))
 
 
 def _prompt(item: dict[str, Json], required: bool) -> Safe:
     about = fill("{}{}", item.get("type", "TEXT"), ", required" if required else "")
     if item.get("options"):
-        about = fill("{}, one of {}", about, show_json(item["options"]))
+        options = item["options"]
+        shown = ", ".join(str(option) for option in options) if isinstance(options, list) else ""
+        about = fill("{}, {} of: {}", about, "some" if item.get("type") == "MULTI_CHOICE" else "one", shown)
+    if item.get("type") == "DATE":
+        about = fill("{}, as 2026-01-31", about)
     return fill("answer for {} ({}): ", item.get("label") or item["id"], about)

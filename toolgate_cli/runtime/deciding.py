@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Literal, TypeAlias
 
-from ..core import chain, digests, quorum
+from ..core import canonical, chain, changes, digests, quorum
 from ..core.errors import ToolgateError
 from ..core.records import EventQuery, Row, Vote
 from ..core.types import Json
@@ -163,6 +163,7 @@ def _carry_out(case: Case, verdict: Start | Park, event: str, effect: EffectWord
         put(unit, waiting(unit, run), case.run.version)
         return Decided(effect, Invoke(started))
     if verdict.superseded:
+        verdict = verdict._replace(reason=f"{verdict.reason} (changed since it was asked for: {_changes(unit, claimed, verdict)})")
         unit.decided("TOOL_INVOCATION_SUPERSEDED", run, claimed, case.call, {**said(case), "digest": verdict.call_digest})
     elif event == "TOOL_INVOCATION_RETRIED":
         unit.decided(event, run, claimed, case.call, said(case))
@@ -175,12 +176,20 @@ def _carry_out(case: Case, verdict: Start | Park, event: str, effect: EffectWord
     )
 
 
+def _changes(unit: Unit, row: Row, verdict: Park) -> str:
+    """What of the tool's definition is not as it was parked, as places in it."""
+    was = unit.tx.definition(row.definition) if row.definition else None
+    if was is None or verdict.definition is None:
+        return "the tool"
+    return ", ".join(changes.places(canonical.parse(was.body), canonical.parse(verdict.definition.definition))) or "the tool"
+
+
 def _parked_again(verdict: Park, row: Row, asked_again: bool) -> ToolgateError | None:
     """How a verb ends whose call was parked again without a start."""
     if row.origin == "POLICY_DENIED":
         return ToolgateError("policy_denied", f"the policy now denies {row.id}: {row.reason}", f"toolgate continue-tool {row.id}")
     if row.origin == "APPROVAL_REQUIRED" and not asked_again:
-        why = "its tool changed after it was parked" if verdict.superseded else "the policy asks for it"
+        why = f"its tool changed after it was parked: {row.reason}" if verdict.superseded else f"the policy asks for it: {row.reason}"
         return ToolgateError("superseded", f"{row.id} waits for approval: {why}", f"toolgate pending show {row.id}")
     return None
 

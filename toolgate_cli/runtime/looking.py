@@ -136,6 +136,8 @@ def _command(waiting: Waiting) -> str:
             return f"toolgate continue-tool {waiting.ref} --outcome-file FILE"
         case "APPROVAL_REQUIRED":
             return f"toolgate {'retry' if waiting.expired else 'approve'} {waiting.ref}"
+        case "EXECUTION_FAILED" if row.starts == 0 and row.cleared == "none":  # it was refused before the start: again it would be
+            return f"toolgate continue-tool {waiting.ref}"
         case "EXECUTION_FAILED":
             return f"toolgate {'retry' if waiting.call is None or waiting.call.arguments is not None else 'continue-tool'} {waiting.ref}"
         case "OUTCOME_UNKNOWN":

@@ -8,7 +8,7 @@ from ...core.types import Json
 from ...runtime.answers import Waiting
 from ..safe import fill, show_json
 from .pending import arguments, title
-from .shapes import Field, Fields, field, members
+from .shapes import Field, Fields, field, member_name, members
 
 
 def fields(waiting: Waiting) -> Fields:
@@ -53,6 +53,9 @@ def _call(waiting: Waiting) -> Iterator[Field]:
         yield field("rationale", call.rationale)
     if call.agent is not None:
         yield field("agent", call.agent)
+    table = tool.get("table")
+    if isinstance(table, dict):  # what is started, as the operator's file says it
+        yield from (Field(member_name(name), show_json(value), str(tool.get("provider"))) for name, value in table.items())
     for name in ("safety", "effect"):
         yield field(name, tool.get(name) or "not known: the definition is not stored")
     yield field("requested by", call.requested_by)

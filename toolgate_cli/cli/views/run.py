@@ -7,7 +7,7 @@ from typing import Final
 
 from ...core.types import Json
 from ...runtime.answers import Answer, RunView, Waiting
-from ..safe import fill, line, show_json
+from ..safe import Safe, fill, line, show_json
 from . import pending
 from .shapes import Column, Field, Fields, Sheet, cell, field, member_name
 
@@ -101,4 +101,15 @@ def _standing(view: RunView, rows: Sequence[Waiting]) -> Iterator[Field]:
         yield from (
             field(name, view.error.get(key)) for name, key in (("error", "message"), ("failed at", "step"), ("support id", "support_id"))
         )
-    yield from (Field(line(w.ref), fill("{}: {}", w.row.origin, pending.title(w) or w.row.reason or w.row.step), "pending") for w in rows)
+    yield from (Field(line(w.ref), _waits(w), "pending") for w in rows)
+
+
+def _waits(waiting: Waiting) -> Safe:
+    """What waits and why; of several approvals, how many there are."""
+    row = waiting.row
+    said = [str(pending.title(waiting) or row.step)]
+    if row.reason and row.origin != "APPROVAL_REQUIRED":
+        said.append(row.reason)
+    if row.origin == "APPROVAL_REQUIRED" and row.approvals_needed > 1:
+        said.append(f"{len(waiting.approvals)} of {row.approvals_needed} approvals")
+    return fill("{}: {}", row.origin, ": ".join(said))
