@@ -12,24 +12,24 @@ from contextlib import suppress
 from . import pointer
 from .types import Json
 
-DEPTH = 32  # of defaults within defaults: a schema may refer to itself
+Refs = frozenset[str]
 
 
 def filled(schema: Json, value: Json) -> Json:
     """The value with the defaults of what it leaves out, at any depth; the value itself is not changed."""
-    return _filled(schema, value, schema, DEPTH)
+    return _filled(schema, value, schema, frozenset())
 
 
-def _filled(schema: Json, value: Json, root: Json, left: int) -> Json:
+def _filled(schema: Json, value: Json, root: Json, within: Refs) -> Json:
     for part in _parts(schema, root, frozenset()):
         if isinstance(value, dict):
-            value = _object(part, value, root, left)
+            value = _object(part, value, root, within)
         elif isinstance(value, list):
-            value = _array(part, value, root, left)
+            value = _array(part, value, root, within)
     return value
 
 
-def _parts(schema: Json, root: Json, seen: frozenset[str]) -> Iterator[dict[str, Json]]:
+def _parts(schema: Json, root: Json, seen: Refs) -> Iterator[dict[str, Json]]:
     """The schema and every other that holds wherever it does; a reference is followed once."""
     if not isinstance(schema, dict):
         return
@@ -43,22 +43,26 @@ def _parts(schema: Json, root: Json, seen: frozenset[str]) -> Iterator[dict[str,
         yield from _parts(part, root, seen)
 
 
-def _object(schema: dict[str, Json], value: dict[str, Json], root: Json, left: int) -> dict[str, Json]:
+def _object(schema: dict[str, Json], value: dict[str, Json], root: Json, within: Refs) -> dict[str, Json]:
     properties = schema.get("properties")
     made = dict(value)
     for name, inner in properties.items() if isinstance(properties, dict) else ():
         if name in made:
-            made[name] = _filled(inner, made[name], root, left)
+            made[name] = _filled(inner, made[name], root, within)
             continue
-        said = [part["default"] for part in _parts(inner, root, frozenset()) if "default" in part]
-        if said and left:
-            made[name] = _filled(inner, said[0], root, left - 1)
+        parts = list(_parts(inner, root, frozenset()))
+        said = [part["default"] for part in parts if "default" in part]
+        if not said:
+            continue
+        # within a default a reference is followed once: a schema that refers to itself would never come to an end
+        refs = frozenset(str(part["$ref"]) for part in parts if "$ref" in part)
+        made[name] = said[0] if refs & within else _filled(inner, said[0], root, within | refs)
     return made
 
 
-def _array(schema: dict[str, Json], value: list[Json], root: Json, left: int) -> list[Json]:
+def _array(schema: dict[str, Json], value: list[Json], root: Json, within: Refs) -> list[Json]:
     items, first = schema.get("items"), schema.get("prefixItems")
     if isinstance(items, list):  # draft-07: a list of schemas, one for each place
         items, first = schema.get("additionalItems"), items
     places = first if isinstance(first, list) else []
-    return [_filled(places[at] if at < len(places) else items, item, root, left) for at, item in enumerate(value)]
+    return [_filled(places[at] if at < len(places) else items, item, root, within) for at, item in enumerate(value)]
