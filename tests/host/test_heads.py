@@ -1,0 +1,51 @@
+"""The kept head of a database: outside the home, private, by id and path, and never in the way of anything."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from toolgate_cli.host.heads import FileHeads
+
+HASH = "ab" * 32
+
+
+@pytest.fixture
+def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    return tmp_path / "state"
+
+
+def test_what_was_kept_is_found_by_id_and_path(state: Path) -> None:
+    heads = FileHeads("/home/a.db")
+    assert heads.kept("id") is None
+    heads.keep("id", 7, HASH)
+    assert FileHeads("/home/a.db").kept("id") == (7, HASH)
+    assert FileHeads("/home/b.db").kept("id") is None and heads.kept("other") is None
+    heads.keep("id", 9, HASH)
+    assert heads.kept("id") == (9, HASH)
+
+
+def test_only_its_user_can_read_it_and_no_scratch_is_left(state: Path) -> None:
+    FileHeads("/home/a.db").keep("id", 7, HASH)
+    [file] = (state / "toolgate" / "heads").iterdir()
+    assert file.stat().st_mode & 0o777 == 0o600 and file.parent.stat().st_mode & 0o777 == 0o700
+
+
+def test_where_it_cannot_be_written_nothing_is_kept_and_nothing_fails(state: Path) -> None:
+    state.parent.mkdir(exist_ok=True)
+    state.write_text("a file in the place of the folder")
+    heads = FileHeads("/home/a.db")
+    heads.keep("id", 7, HASH)
+    assert heads.kept("id") is None
+
+
+@pytest.mark.parametrize("content", ["", "x:y", "7", ":", "7:"])
+def test_a_file_that_is_broken_is_no_head_or_fits_no_log(state: Path, content: str) -> None:
+    heads = FileHeads("/home/a.db")
+    heads.keep("id", 7, HASH)
+    [file] = (state / "toolgate" / "heads").iterdir()
+    file.write_text(content)
+    assert heads.kept("id") in (None, (7, "")) and os.path.exists(file)

@@ -1,0 +1,134 @@
+"""What other hands put into the store, and a store that somebody took back: neither starts anything (I2, I3, I8)."""
+
+from __future__ import annotations
+
+import copy
+
+import pytest
+
+from toolgate_cli.core.errors import ToolgateError
+from toolgate_cli.core.records import Attempt, Vote
+
+from . import texts
+from .fakes import FAILED, LOST, OK
+from .kit import Home
+from .test_parking_digests import by_hand
+
+RETURNS = texts.rule("two.*", "require_approval", 'approver_scope = "desk"\napprovals = 2\nexpires_in = "1h"\non_expiry = "reject"')
+
+
+def forged(home: Home, attempt: Attempt) -> None:
+    with home.store.write() as tx:
+        tx.remove(attempt.row.run_id, attempt.row.id)
+        tx.begin(attempt)
+
+
+def test_a_vote_that_no_event_tells_of_is_none(home: Home) -> None:
+    run = home.start("two")
+    row = home.row(run)
+    from toolgate_cli.core.digests import ref
+
+    with home.store.write() as tx:
+        tx.add([Vote(row.id, ref(row), "bob", "2026-01-31T12:00:00.000Z")])
+    assert home.decide("approve", run, actor="alice").effect == "voted"
+    assert home.tools.starts == []
+
+
+@pytest.mark.parametrize("state", ["waiting", "running"])
+def test_an_attempt_that_no_event_tells_of_is_in_doubt_and_cleared_for_nothing(home: Home, state: str) -> None:
+    run = home.start("two")
+    row = home.row(run)._replace(cleared="approval", approver_scope=None, approvals_needed=1)
+    forged(home, Attempt(row, 1, state, "ogone", *home.desk()._ports.owners.place(), "2026-01-31T12:00:00.000Z"))  # type: ignore[arg-type]
+    home.desk().pending(None, 9)
+    found = home.row(run)
+    assert (found.origin, found.doubt, found.cleared) == ("OUTCOME_UNKNOWN", "unsafe", "none")
+    with pytest.raises(ToolgateError) as caught:
+        home.decide("retry", run, actor="mallory")
+    assert caught.value.kind == "unknown_outcome" and home.tools.starts == []
+
+
+def test_a_row_that_was_changed_is_not_made_good_by_parking_it_again(home: Home) -> None:
+    home.tools.plan["free.send"] = [LOST]
+    run = home.start("free")
+    by_hand(home, home.row(run), doubt=None, origin="EXECUTION_FAILED")
+    home.write(texts.operator({"free.send": texts.tool("free.send", about="new")}))
+    with pytest.raises(ToolgateError, match="other hands"):
+        home.decide("retry", run)
+    assert len(home.tools.starts) == 1
+    assert home.decide("continue_tool", run).run.run.status == "COMPLETED"  # it can still be closed
+
+
+def test_no_clock_settles_a_doubt(home: Home) -> None:
+    home.tools.plan["free.send"] = [LOST]
+    run = home.start("free")
+    asks = texts.rule("free.*", "require_approval", 'expires_in = "1h"\non_expiry = "reject"')
+    home.write(texts.operator({"free.send": texts.tool("free.send", about="new")}, {"free": asks}))
+    with pytest.raises(ToolgateError):
+        home.decide("retry", run, may_run_twice=True)
+    assert home.row(run).origin == "APPROVAL_REQUIRED" and home.row(run).on_expiry == "stay"
+    home.clock.pass_time(7200)
+    home.desk().recover(None, None)
+    assert home.row(run).doubt == "unsafe"
+
+
+def test_who_may_decide_is_said_by_the_files_as_they_are_now(home: Home) -> None:
+    run = home.start("two")
+    desk = home.desk("bob")
+    target = desk.select([run], "reject")
+    desk.tools()  # bob's command has read the files
+    home.write(texts.operator(more="").replace('"bob", ', ""))
+    with pytest.raises(ToolgateError) as caught:
+        desk.reject(target)
+    assert caught.value.kind == "scope" and home.row(run).id == target.row.id
+
+
+def test_what_an_expiry_set_free_is_the_answer_and_the_refusal_stands_beside_it(home: Home) -> None:
+    expiring = texts.rule("ask.*", "require_approval", 'expires_in = "1h"\non_expiry = "reject"')
+    home.write(texts.operator(rules={"ask": expiring}), both=texts.flow("both", texts.uses("a", "ask.send"), texts.uses("b", "free.send")))
+    run = home.start("both")
+    home.tools.plan["free.send"] = [LOST]
+    home.clock.pass_time(7200)
+    answer = home.decide("approve", run)
+    assert answer.fault is not None and answer.fault.kind == "expired"
+    assert [waiting.row.origin for waiting in answer.pending] == ["OUTCOME_UNKNOWN"] and home.tools.names() == ["free.send"]
+
+
+# ---- a database that was taken back ----
+def test_a_restored_database_is_refused_until_somebody_accepts_it(home: Home) -> None:
+    if home.kind == "sqlite":
+        saved, path = None, home.folder / ".toolgate" / "toolgate.db"
+    run = home.start("ask")
+    if home.kind == "sqlite":
+        home.store.close()
+        saved = path.read_bytes()
+    else:
+        saved = copy.copy(home.store._tables.fork())
+    home.decide("approve", run)
+    assert len(home.tools.starts) == 1
+    if home.kind == "sqlite":
+        home.store.close()
+        for name in ("toolgate.db-wal", "toolgate.db-shm"):
+            (path.parent / name).unlink(missing_ok=True)
+        path.write_bytes(saved)
+    else:
+        home.store._tables = saved
+    assert home.row(run).origin == "APPROVAL_REQUIRED"  # it looks as if nobody had decided
+    for act in (lambda: home.decide("approve", run), lambda: home.start("free"), lambda: home.desk().recover(None, None)):
+        with pytest.raises(ToolgateError, match="kept head") as caught:
+            act()
+        assert caught.value.kind == "storage" and "--accept-rollback" in caught.value.hint
+    assert len(home.tools.starts) == 1 and not home.desk().verify().ok
+    home.desk().recover(None, None, accept_rollback=True)
+    assert home.types()[-1] == "RUN_RECOVERED" and home.desk().verify().ok
+    home.tools.plan["ask.send"] = [OK, FAILED]
+    assert home.decide("approve", run).run.run.status == "COMPLETED"
+
+
+def test_a_log_is_held_against_a_head_that_somebody_kept(home: Home) -> None:
+    run = home.start("ask")
+    events = home.events(run)
+    desk = home.desk()
+    assert desk.verify((events[2].seq, events[2].hash)).ok
+    assert desk.verify((events[2].seq, events[1].hash)).first_bad == events[2].seq
+    later = desk.verify((events[-1].seq + 5, events[1].hash))
+    assert not later.ok and later.first_bad == len(home.events()) + 1
