@@ -97,6 +97,7 @@ def ports(
         files=cast("Files", _OnUse(lambda: files(settings, store))),
         provider=_provider,
         step_kind=plugins.step_kind,
+        step_kinds=plugins.step_kinds,
         home=settings.home,
     )
 

@@ -115,6 +115,8 @@ class FakeDesk:
             self.asked.append((name, *words, more) if more else (name, *words))
             if self.refuse is not None:
                 raise self.refuse
+            if name == "select_step" and "answer" in words:
+                return waiting("INPUT", self.text)
             return answers.get(name) or answer("approved", "COMPLETED", waiting("REVIEW", self.text), text=self.text)
 
         return ask

@@ -113,14 +113,14 @@ def test_a_form_is_asked_item_by_item(tmp_path):
     terminal.child.expect_exact("answer for ")
     terminal.child.expect_exact("): ")
     terminal.child.sendline("Main Street")
-    assert terminal.end() == 0 and terminal.asked() == "show_run answer"
+    assert terminal.end() == 0 and terminal.asked() == "select_step answer"
 
 
 def test_a_form_that_is_left_submits_nothing(tmp_path):
     terminal = Terminal(tmp_path / "log", "answer", RUN)
     terminal.child.expect_exact("): ")
     terminal.child.sendcontrol("d")
-    assert terminal.end() == 2 and terminal.asked() == "show_run"
+    assert terminal.end() == 2 and terminal.asked() == "select_step"
 
 
 def test_a_terminal_gets_a_table(tmp_path):

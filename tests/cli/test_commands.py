@@ -21,9 +21,9 @@ NAMES = catalogue.names()
     [
         (["start", "pay", "-i", "to=a=b", "--input", "n=1"], ("start", "pay", {}, {"to": "a=b", "n": "1"})),
         (["continue", RUN], ("continue_run", RUN)),
-        (["answer", "a=1", RUN, "b=2"], ("answer", RUN, {"a": "1", "b": "2"}, {})),
+        (["answer", "a=1", RUN, "b=2"], ("select_step", RUN, None, "answer")),
         (["cancel", RUN, "-m", "late"], ("cancel", RUN, "late")),
-        (["retry", "--step", "s", RUN], ("retry_step", RUN, "s")),
+        (["retry", "--step", "s", RUN], ("retry_step", RUN, "s", None)),
         (["recover", RUN, "--owner-dead", "o"], ("recover", RUN, "o", {"accept_rollback": False})),
         (["pending", "list", RUN, "--limit", "7"], ("pending", RUN, 8)),
         (["pending", "show", CALL, RUN], ("show_pending", [CALL, RUN])),

@@ -154,7 +154,7 @@ BY_RUN: dict[Verb, tuple[Way, ...]] = {
     "reject": (_by_step("reject"), _by_run("reject")),
     "retry": (_by_run("retry"),),
     "continue-tool": (_by_run("continue-tool"),),
-    "answer": (lambda desk, stand: desk.answer(stand.run, {"street": "High Street"}, {}),),
+    "answer": (lambda desk, stand: desk.answer(desk.select_step(stand.run, None, "answer"), {"street": "High Street"}, {}),),
     "review": (_by_step("review"), _by_step("review", None)),
     "continue": (lambda desk, stand: desk.continue_run(stand.run),),
     "retry --step": (lambda desk, stand: desk.retry_step(stand.run, "s"),),
@@ -192,7 +192,7 @@ def obey(home: Home, hint: str) -> object:
         case "review":
             return desk.review(desk.select_step(about, None, "review"), note="seen")
         case "answer":
-            return desk.answer(about, {"street": "High Street"}, {})
+            return desk.answer(desk.select_step(about, None, "answer"), {"street": "High Street"}, {})
         case "continue":
             return desk.continue_run(about)
         case "start":

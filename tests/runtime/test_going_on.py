@@ -31,7 +31,7 @@ def test_there_is_no_way_past_a_gate(home: Home, gate: str, status: str, settled
         lambda: home.desk().continue_run(run),
         lambda: home.desk().retry_step(run, "s"),
         lambda: home.decide("approve", run),
-        lambda: home.desk().answer(run, {}, {}),
+        lambda: home.answer(run, {}, {}),
     ):
         with pytest.raises(ToolgateError) as caught:
             act()
@@ -82,10 +82,10 @@ def test_a_form_takes_all_its_answers_or_none(home: Home) -> None:
     before = home.dump()
     for texts_, values in (({}, {}), ({"street": "x", "town": "y"}, {}), ({}, {"street": 7}), ({"__x": "1"}, {})):
         with pytest.raises(ToolgateError) as caught:
-            home.desk().answer(run, texts_, values)  # type: ignore[arg-type]  # as they come
+            home.answer(run, texts_, values)  # type: ignore[arg-type]  # as they come
         assert caught.value.kind == "invalid"
     assert changed(before, home.dump()) == []
-    home.desk().answer(run, {"street": "High Street"}, {})
+    home.answer(run, {"street": "High Street"}, {})
     assert home.value(run, "ship.street") == "High Street" and home.run(run).status == "COMPLETED"
 
 

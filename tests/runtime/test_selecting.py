@@ -135,7 +135,7 @@ def test_a_prefix_of_several_is_ambiguous(home: Home) -> None:
 def test_the_refusals_of_what_has_run_out_name_what_works(home: Home) -> None:
     run = home.start("late")
     home.clock.pass_time(3601)
-    for act in (lambda: home.desk().continue_run(run), lambda: home.desk().answer(run, {}, {}), lambda: home.desk().retry_step(run, "s")):
+    for act in (lambda: home.desk().continue_run(run), lambda: home.answer(run, {}, {}), lambda: home.desk().retry_step(run, "s")):
         with pytest.raises(ToolgateError) as caught:
             act()
         assert "retry or reject" in caught.value.message and caught.value.hint == f"toolgate retry {home.row(run).id}"

@@ -36,7 +36,7 @@ def test_the_rest_of_a_turn_goes_on_after_every_decision_without_the_model(home:
     assert home.value(run, "seen") == "yes" and home.tools.names() == ["ask.send"]
     home.decide("approve", run)
     assert home.run(run).status == "AWAITING_INPUT"
-    home.desk().answer(run, {"answer": "this"}, {})
+    home.answer(run, {"answer": "this"}, {})
     assert home.run(run).status == "AWAITING_APPROVAL"
     desk = home.desk()
     desk.approve_step(desk.select_step(run, "s", "approve"), reason="go on")
@@ -175,7 +175,7 @@ def test_a_refusal_makes_the_later_batches_of_its_turn_ask_and_the_next_turn_is_
     run = talk(home, turn, [call("free.send", n=3), COMPLETE])
     home.decide("reject", run)
     if between is ASK:
-        home.desk().answer(run, {"answer": "this"}, {})
+        home.answer(run, {"answer": "this"}, {})
     for n in (1, 2):
         assert home.row(run).origin == "APPROVAL_REQUIRED" and len(home.tools.starts) == n - 1, n
         home.decide("approve", run)

@@ -48,10 +48,13 @@ def _version() -> int:
 def _dispatch(words: list[str]) -> int:
     import signal
 
+    from ..core.errors import ToolgateError
     from . import catalogue, route
     from .faults import terminate
     from .streams import ERR, OUT
 
+    if sys.platform != "linux":
+        raise ToolgateError("usage", f"toolgate runs on Linux only, not on {sys.platform}")
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, terminate)
     if not words:

@@ -27,6 +27,7 @@ class Question(NamedTuple):
     was: Row | None = None
     verb: Literal["ask", "approve", "retry"] = "ask"
     wary: bool = False
+    refusal: str | None = None  # why the arguments were not taken, "CODE at POINTER: why"
 
 
 class Start(NamedTuple):
@@ -65,7 +66,8 @@ def evaluate(question: Question, world: World, accepted: Callable[[str], bool]) 
     call = question.call
     tool = world.config.tools.get(call.capability)
     if call.arguments is None:
-        return _failed(question, None, "RECEIVE", "not_received", "the arguments were refused and are not stored")
+        why = question.refusal or "not_received"
+        return _failed(question, None, "RECEIVE", why.split()[0].rstrip(":"), f"the arguments were refused and are not stored: {why}")
     if tool is None:
         return _failed(question, None, "RESOLVE", "unknown_tool", f"no tool {call.capability} in toolgate.toml")
     seen = sha256(f"{tool.schema_digest}:{call.arguments_digest}")

@@ -26,7 +26,11 @@ class FileHeads:
         except (OSError, ValueError):
             return None
 
-    def keep(self, identity: str, seq: int, hash: str) -> None:
+    def keep(self, identity: str, seq: int, hash: str, *, accepted: bool = False) -> None:
+        """Never goes back, unless a person `accepted` that the database did."""
+        before = self.kept(identity)
+        if before is not None and before[0] > seq and not accepted:
+            return
         path = self._file(identity)
         scratch = f"{path}.{os.getpid()}"
         with suppress(OSError):

@@ -172,11 +172,8 @@ def _done(place: Place, intent: Intent) -> Walk:
 
 def _failed(place: Place, intent: Intent) -> Walk:
     assert isinstance(intent, Fail)
-    intent = intent._replace(reason=clean(intent.reason))
     _write(place, intent.writes)
-    place.unit.tx.add([Step(place.run.id, place.path, place.top, "failed", None, place.unit.now)])
-    place.unit.record("STEP_FAILED", place.run, {"reason": intent.reason}, step=place.path)
-    return fail(place.unit, place.run, place.path, intent.reason), place.frames, None, False
+    return fail_step(place.unit, place.run, place.path, intent.reason, place.top), place.frames, None, False
 
 
 def _call_tools(place: Place, intent: Intent) -> Walk:
@@ -276,7 +273,12 @@ def _completed(unit: Unit, run: Run) -> Run:
     return run._replace(status="COMPLETED", error=None)
 
 
-def fail(unit: Unit, run: Run, path: str, reason: str) -> Run:
-    """The run ends FAILED; `support_id` is the seq of the event that says so."""
+def fail_step(unit: Unit, run: Run, path: str, reason: str, top: int | None = None) -> Run:
+    """The step failed, and its run ends FAILED; `support_id` is the seq of the event that says so. `top`: index of the top-level step,
+    where the stored cursor is not the one that counts."""
+    reason = clean(reason)
+    at = cursor.load(run.cursor)[0].position if top is None else top
+    unit.tx.add([Step(run.id, path, at, "failed", None, unit.now)])
+    unit.record("STEP_FAILED", run, {"reason": reason}, step=path)
     event = unit.record("RUN_FAILED", run, {"message": reason}, step=path)
     return run._replace(status="FAILED", error=canonical.encode({"message": reason, "step": path, "support_id": event.seq}))

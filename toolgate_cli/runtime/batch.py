@@ -28,8 +28,10 @@ Next: TypeAlias = Prepare | Invoke | Held | Settled
 
 def open_batch(unit: Unit, run: Run, frame: Frame, step: str, intent: CallTools, world: World) -> tuple[Frame, Needs | None]:
     """Stores every call of the batch, parking those that a person decides; nothing at all is stored while something is needed first."""
-    calls = [receiving.receive(unit, run, step, asked, world.config) for asked in intent.calls]
-    verdicts = [gate.judge(unit, Question(call, run.workflow, run.started, wary=intent.wary), world) for call in calls]
+    received = [receiving.receive(unit, run, step, asked, world.config) for asked in intent.calls]
+    questions = [Question(call, run.workflow, run.started, wary=intent.wary, refusal=refusal) for call, refusal in received]
+    calls = [call for call, _ in received]
+    verdicts = [gate.judge(unit, question, world) for question in questions]
     needs = _together([verdict for verdict in verdicts if isinstance(verdict, Needs)])
     if needs is not None:
         return frame, needs

@@ -56,11 +56,11 @@ class Desk(Window):
             starting.cancel(unit, id, reason)
         return self._answer(id, "cancelled")
 
-    def retry_step(self, run: str, step: str) -> Answer:
+    def retry_step(self, run: str, step: str, reason: str | None = None) -> Answer:
         self._guard("retry --step")
         engine = self._engine()
         id = self._run(run)
-        starting.retry_step(engine, id, step)
+        starting.retry_step(engine, id, step, reason)
         return self._answer(id, "retried", engine.faults.get(id))
 
     def recover(self, run: str | None, owner_dead: str | None, *, accept_rollback: bool = False) -> tuple[Answer, ...]:
@@ -111,8 +111,8 @@ class Desk(Window):
     def review(self, target: Waiting, *, note: str) -> Answer:
         return self._step(target, gates.Word("review", note))
 
-    def answer(self, run: str, texts: Mapping[str, str], values: Mapping[str, Json]) -> Answer:
-        return self._step(self.select_step(run, None, "answer"), gates.Word("answer", None, texts, values))
+    def answer(self, target: Waiting, texts: Mapping[str, str], values: Mapping[str, Json]) -> Answer:
+        return self._step(target, gates.Word("answer", None, texts, values))
 
     def _decide(self, target: Waiting, decision: Decision) -> Answer:
         self._guard(decision.verb, target.row)
@@ -138,7 +138,9 @@ class Desk(Window):
         with write(self._ports, self._stopper()) as unit:
             kept = self._ports.heads.kept(unit.tx.identity())
             told: Json = None if kept is None else f"{kept[0]}:{kept[1]}"
-            unit.record("RUN_RECOVERED", None, {"accepted_rollback_from": told, **unit.person.facts()})
+            event = unit.record("RUN_RECOVERED", None, {"accepted_rollback_from": told, **unit.person.facts()})
+            identity = unit.tx.identity()
+        self._ports.heads.keep(identity, event.seq, event.hash, accepted=True)
 
     def _take_back(self) -> None:
         heads.refuse_rollback(self._ports)
@@ -146,9 +148,10 @@ class Desk(Window):
 
     def _stopper(self) -> Person:
         try:
-            return self._who(self._load().config.identity)
+            mode = self._load().config.identity
         except ToolgateError:
             return self._operator
+        return self._who(mode)
 
     def _guard(self, verb: Verb, row: Row | None = None) -> None:
         """A verb that decides refuses to run inside a tool."""

@@ -14,7 +14,7 @@ from ..core.results import ToolResult
 from ..core.verdict import Park, Question
 from ..core.world import Needs, World
 from . import asking, gate, ownership, parking, settling
-from .advance import advance, fail, put, waiting
+from .advance import advance, fail_step, put, waiting
 from .unit import Unit, write
 from .work import Ask, Invoke, More, Prepare, Rest, Work
 
@@ -34,6 +34,8 @@ class Engine:
         self.world = world
         self.faults: dict[str, ToolgateError] = {}  # run -> what kept it from being carried on
         self._passes = 0
+        for name in ports.step_kinds():
+            ports.step_kind(name)  # imported now: no module is while the store is locked (I7)
 
     def write(self) -> AbstractContextManager[Unit]:
         ownership.mine(self.ports)  # the lock is taken before the first transaction, not in it
@@ -128,8 +130,7 @@ class Engine:
         if not self._owned(unit, run):
             return None  # cancelled or taken over while the model answered: what it said is not carried out
         if isinstance(came, ToolgateError):
-            unit.record("STEP_FAILED", run, {"reason": came.message}, step=ask.path)
-            put(unit, fail(unit, run, ask.path, came.message)._replace(owner=None), run.version)
+            put(unit, fail_step(unit, run, ask.path, came.message)._replace(owner=None), run.version)
             return None
         assert isinstance(came, Completion)
         return advance(unit, run, self.world, asking.store(unit, run, ask, came))

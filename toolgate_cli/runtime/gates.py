@@ -12,7 +12,7 @@ from ..core.intents import Answered, Noted
 from ..core.records import Row, Run
 from ..core.types import Json, Verb
 from . import standing
-from .advance import fail, put
+from .advance import fail_step, put
 from .answers import EffectWord
 from .engine import Engine
 from .unit import Unit
@@ -90,8 +90,7 @@ def _past_the_gate(frames: Cursor) -> Cursor:
 
 def _fail(said: Said) -> Work | None:
     unit, run, step = said.unit, said.run, said.row.step
-    unit.record("STEP_FAILED", run, {"reason": said.word.note}, step=step)
-    put(unit, fail(unit, run, step, said.word.note or "rejected by a person")._replace(owner=None), run.version)
+    put(unit, fail_step(unit, run, step, said.word.note or "rejected by a person")._replace(owner=None), run.version)
     return None
 
 

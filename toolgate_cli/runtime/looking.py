@@ -72,7 +72,7 @@ def run_view(tx: Reader, run: Run, *, context: bool = False, changed: bool | Non
     stored = tx.definition(run.definition)
     definition = Definition(stored.body) if stored else None
     path = definition.path(cursor.load(run.cursor)) if definition else ""
-    outputs = {step.path: canonical.parse(step.output) for step in tx.steps(run.id) if step.output is not None} if context else {}
+    outputs = {step.path: canonical.parse(step.output) for step in tx.steps(run.id) if step.output is not None}
     error = canonical.parse(run.error) if run.error else None
     return RunView(
         run,
@@ -102,11 +102,7 @@ def answer(ports: Ports, run_id: str, effect: EffectWord, fault: ToolgateError |
         assert run is not None, run_id
         rows = _rows(ports, tx, tx.find_by_run(run_id), run_id, ports.owners.mine() if fault else None)
         next = _next(run, rows, driven=run.owner is not None and fault is None and ownership.alive(ports, run.owner))
-        return Answer(effect, run_view(tx, run)._replace(outputs=_outputs(tx, run)), rows, head(tx), next, fault)
-
-
-def _outputs(tx: Reader, run: Run) -> dict[str, Json]:
-    return {step.path: canonical.parse(step.output) for step in tx.steps(run.id) if step.output is not None}
+        return Answer(effect, run_view(tx, run), rows, head(tx), next, fault)
 
 
 def reached(run: Run, rows: Sequence[Waiting], until: str) -> bool:

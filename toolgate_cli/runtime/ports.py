@@ -91,8 +91,8 @@ class Heads(Protocol):
         """Seq and hash; None where nothing was kept, or it cannot be read."""
         ...
 
-    def keep(self, identity: str, seq: int, hash: str) -> None:
-        """Best effort: where it cannot be written, nothing is kept."""
+    def keep(self, identity: str, seq: int, hash: str, *, accepted: bool = False) -> None:
+        """Best effort: where it cannot be written, nothing is kept. Never goes back, unless a person `accepted` that the database did."""
         ...
 
 
@@ -152,4 +152,5 @@ class Ports(NamedTuple):
     files: Files
     provider: Callable[[Tool], Provider]
     step_kind: Callable[[str], StepKind]
+    step_kinds: Callable[[], tuple[str, ...]]
     home: str

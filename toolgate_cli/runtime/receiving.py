@@ -12,8 +12,8 @@ from ..core.types import Json
 from .unit import Unit
 
 
-def receive(unit: Unit, run: Run, step: str, asked: Asked, config: Config) -> Call:
-    """A call as it was asked for: canonical arguments, or none where they cannot be taken."""
+def receive(unit: Unit, run: Run, step: str, asked: Asked, config: Config) -> tuple[Call, str | None]:
+    """A call as it was asked for: canonical arguments, or none and why they cannot be taken (code and pointer, never a value)."""
     refusal: str | None = None
     try:
         text: str | None = canonical.receive(asked.arguments, asked.raw, config.limits)
@@ -21,7 +21,7 @@ def receive(unit: Unit, run: Run, step: str, asked: Asked, config: Config) -> Ca
         text, refusal = None, error.message
     tool = config.tools.get(asked.capability)
     mint = unit.ports.mint
-    return Call(
+    call = Call(
         id=asked.id or mint.id("c"),
         revision=1,
         run_id=run.id,
@@ -37,6 +37,7 @@ def receive(unit: Unit, run: Run, step: str, asked: Asked, config: Config) -> Ca
         requested_by=run.requester,
         created_at=unit.now,
     )
+    return call, refusal
 
 
 def _title(tool: Tool | None, arguments: str | None) -> str | None:

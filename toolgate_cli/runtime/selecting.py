@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 LOOKING, DECIDING = 4, 8  # the shortest prefix of an id that serves
 ID_LENGTH = 14
+SHOWN = 20  # candidates that are looked up where nothing was named
 
 
 class Words(NamedTuple):
@@ -70,7 +71,7 @@ def row(tx: Reader, words: Sequence[str], verb: Verb | None, at: str, shortest: 
         return found if verb is None else _a_call(tx, found, verb, at)
     if of is not None:
         return _only_of(tx, of, verb, at)
-    calls = tx.rows(RowQuery(calls_only=True, limit=20))
+    calls = tx.rows(RowQuery(calls_only=True, limit=SHOWN))
     if not calls:
         steps = [row for row in tx.rows(RowQuery(newest_first=True, limit=10)) if row.revision is None]
         shown = " | ".join(_command_of(tx, row, at) for row in steps)
@@ -104,7 +105,7 @@ def _named(tx: Reader, asked: Words, call: str, of: Run | None, shortest: int) -
             raise ToolgateError("ambiguous", f"{call} is the beginning of several calls", "give more of it")
         found = matching[0] if matching else None
     if found is None:
-        _settled(tx, call, of)
+        _settled(tx, call, of, shortest)
         where = f" in {of.id}" if of else ""
         hint = _more(call, call[:1], shortest) or "toolgate pending list"
         raise ToolgateError("not_found", f"no call {call} waits for a decision{where}", hint)
@@ -115,8 +116,9 @@ def _named(tx: Reader, asked: Words, call: str, of: Run | None, shortest: int) -
     return found
 
 
-def _settled(tx: Reader, call: str, of: Run | None) -> None:
-    stored = tx.call(call)
+def _settled(tx: Reader, call: str, of: Run | None, shortest: int) -> None:
+    found = tx.calls(call, 2) if _prefix(call, "c", shortest) else ()
+    stored = tx.call(found[0].id if len(found) == 1 else call)
     if stored is None or (of is not None and stored[0].run_id != of.id):
         return
     running = any(attempt.row.id == call for attempt in tx.attempts(stored[0].run_id))
@@ -144,7 +146,11 @@ def _one(found: tuple[Row, ...], verb: Verb | None) -> Row:
     command = verb or "pending show"
     shown = " | ".join(f"toolgate {command} {row.run_id} {digests.ref(row)}" for row in found[:10])
     more = f" (and {len(found) - 10} more)" if len(found) > 10 else ""
-    raise ToolgateError("ambiguous", f"{len(found)} calls wait for a decision, and nothing is chosen among several", f"{shown}{more}")
+    raise ToolgateError(
+        "ambiguous",
+        f"{len(found) if len(found) < SHOWN else f'{SHOWN} or more'} calls wait for a decision, and nothing is chosen among several",
+        f"{shown}{more}",
+    )
 
 
 def shown(tx: Reader, words: Sequence[str], at: str) -> Row:

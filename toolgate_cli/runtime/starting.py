@@ -99,7 +99,7 @@ def _left(engine: Engine, run: Run, given_up: str | None) -> bool:
 def reject_expired(engine: Engine, run_id: str | None) -> tuple[str, ...]:
     """Rejects, as `system`, what expired where its rule says so, and drives the runs that this set free."""
     with engine.ports.store.read() as tx:
-        rows = tx.rows(RowQuery(run_id, expired_by=engine.ports.clock.now(), limit=10_000))
+        rows = tx.rows(RowQuery(run_id, expired_by=standing.now(tx, engine.ports.clock), limit=10_000))
         runs = dict.fromkeys(row.run_id for row in rows if row.on_expiry == "reject")
     for id in runs:
         with engine.write() as unit:
@@ -141,7 +141,7 @@ def _close(unit: Unit, run: Run, row: Row, sound: bool) -> None:
         settling.cancelled(unit, run, stored[0], row._replace(version=row.version + 1, reason=reason))
 
 
-def retry_step(engine: Engine, run_id: str, step: str) -> None:
+def retry_step(engine: Engine, run_id: str, step: str, reason: str | None = None) -> None:
     """Repositions a failed or paused run at a top-level step; it and everything after it runs again."""
     with engine.write() as unit:
         run = _allowed(unit, run_id, "retry --step")
@@ -151,7 +151,7 @@ def retry_step(engine: Engine, run_id: str, step: str) -> None:
         top = _top(definition, step)
         _may_retry(engine, unit, run, definition.sequence("")[top])
         unit.tx.rewind(run.id, top)
-        unit.record("STEP_RETRIED", run, {"status": run.status, **engine.person.facts()}, step=step)
+        unit.record("STEP_RETRIED", run, {"status": run.status, "reason": reason, **engine.person.facts()}, step=step)
         fresh = run._replace(cursor=cursor.dump(cursor.at(top)), error=None)
         work = engine.take(unit, fresh)
     engine.carry(run_id, work)

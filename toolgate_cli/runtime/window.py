@@ -73,6 +73,8 @@ class Window:
             view, rows, head = self.show_run(run)
             if looking.reached(view.run, rows, until):
                 return view, rows, head, True
+            if until == "done" and (rows or view.run.status == "PAUSED"):
+                return view, rows, head, False  # it will not be done before a person has decided
             if end is not None and clock.monotonic() >= end:
                 return view, rows, head, False
             clock.sleep(0.2)
@@ -113,8 +115,9 @@ class Window:
     def _notice(self) -> None:
         """What looks records what dead processes left where it may write, and kills nothing."""
         with self._ports.store.read() as tx:
-            if not departed.dead(self._ports, tx.attempts(None)):
-                return
+            taken_back = heads.behind(tx, self._ports.heads.kept(tx.identity()))
+            if taken_back is not None or not departed.dead(self._ports, tx.attempts(None)):
+                return  # nothing is written into a database that somebody took back
         from . import recovery  # almost never needed
 
         try:

@@ -17,7 +17,7 @@ _SAID = {
     sqlite3.SQLITE_CANTOPEN: ("the database cannot be opened", "check the permissions of the file; its folder has to be writable"),
     sqlite3.SQLITE_IOERR: ("the disk failed while the database was read or written", "check the disk and its free space"),
     sqlite3.SQLITE_FULL: ("no space is left for the database", "free some space, then run the command again"),
-    sqlite3.SQLITE_CORRUPT: ("the database is damaged", "run: toolgate doctor"),
+    sqlite3.SQLITE_CORRUPT: ("the database is damaged", "restore a copy of it, then toolgate audit verify"),
 }
 
 

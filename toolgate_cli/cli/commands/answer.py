@@ -10,11 +10,12 @@ from ...core.errors import ToolgateError
 from .. import ask
 from ..deciding import conclude
 from ..files import blaming, distinct, pairs, read_object
+from ..forms import fill_in
 from ..frame import Frame
 from ..options import ExitStatus, NoInput
 
 if TYPE_CHECKING:
-    from ...runtime.window import Window
+    pass
 
 PURPOSE: Final = "Run"
 
@@ -36,19 +37,11 @@ def run(frame: Frame, words: RunAndAnswers, answers: Answers = None, no_input: N
     silent = not texts and answers is None
     asking = silent and ask.must_ask(False, no_input)
     with frame.session() as session:
+        target = session.select_step(runs[0], None, "answer")
         if asking:
-            texts = _asked(session, runs[0])
+            texts = fill_in(target)
         elif silent:  # nothing said is not an answer, whatever the form requires
-            session.select_step(runs[0], None, "answer")
             raise ToolgateError("usage", "no answers were given", f"toolgate answer {runs[0]} KEY=VALUE, or --answers FILE")
         with blaming(given):
-            answer = session.answer(runs[0], texts, given.values)
+            answer = session.answer(target, texts, given.values)
         return conclude(frame, "answer", answer, exit_status)
-
-
-def _asked(session: Window, run_id: str) -> dict[str, str]:
-    from ..forms import fill_in
-
-    _, rows, _ = session.show_run(run_id)
-    waiting = [row for row in rows if row.row.origin == "INPUT"]
-    return fill_in(waiting[0]) if waiting else {}

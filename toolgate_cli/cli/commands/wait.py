@@ -29,7 +29,7 @@ def run(frame: Frame, run_id: RunId, until: Until = "done", timeout: Timeout = N
         view, rows, head, reached = session.wait(run_id, until, _seconds(timeout))
         output.show_one(frame, lambda: runs.state_json(view, rows, head), lambda: runs.state_fields(view, rows))
     code = exits.after("wait", view.run, [waiting.row for waiting in rows])
-    return code if reached or code else exits.WAITING
+    return code if reached else exits.WAITING
 
 
 def _seconds(timeout: str | None) -> float | None:
