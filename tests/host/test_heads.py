@@ -26,6 +26,10 @@ def test_what_was_kept_is_found_by_id_and_path(state: Path) -> None:
     assert FileHeads("/home/b.db").kept("id") is None and heads.kept("other") is None
     heads.keep("id", 9, HASH)
     assert heads.kept("id") == (9, HASH)
+    heads.keep("id", 8, HASH)  # somebody slower than who kept 9
+    assert heads.kept("id") == (9, HASH)
+    heads.keep("id", 3, HASH, accepted=True)
+    assert heads.kept("id") == (3, HASH)
 
 
 def test_only_its_user_can_read_it_and_no_scratch_is_left(state: Path) -> None:

@@ -117,7 +117,14 @@ def test_a_restored_database_is_refused_until_somebody_accepts_it(home: Home) ->
         with pytest.raises(ToolgateError, match="kept head") as caught:
             act()
         assert caught.value.kind == "storage" and "--accept-rollback" in caught.value.hint
+    with home.store.read() as tx:
+        head = tx.head()
+    home.desk().pending(None, 9)  # a look neither writes into it nor forgets what was seen
+    with home.store.read() as tx:
+        assert tx.head() == head
     assert len(home.tools.starts) == 1 and not home.desk().verify().ok
+    with pytest.raises(ToolgateError, match="kept head"):
+        home.decide("approve", run)
     home.desk().recover(None, None, accept_rollback=True)
     assert home.types()[-1] == "RUN_RECOVERED" and home.desk().verify().ok
     home.tools.plan["ask.send"] = [OK, FAILED]
