@@ -78,7 +78,7 @@ BEFORE_A_START: tuple[Guard, ...] = (
         "I3",
         "    return Stamp(path, found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)\n",
         "    return Stamp(path, found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_mtime_ns)\n",
-        (REFUSED + "test_a_file_edited_in_place_while_a_person_thinks_is_shown_again",),
+        (REFUSED + "test_a_file_that_is_edited_between_the_record_and_the_start_keeps_the_tool_from_being_called",),
     ),
     Guard(
         "the row is the one that was selected",
@@ -113,7 +113,7 @@ BEFORE_A_START: tuple[Guard, ...] = (
         "I3",
         "    if not unit.ports.files.unchanged(world):\n        return Needs(files=True)\n",
         "",
-        (DENYING + "test_files_that_change_while_a_call_is_judged_are_judged_again",),
+        (REFUSED + "test_the_next_attempt_is_judged_with_the_file_as_it_is_then",),
     ),
     Guard(
         "deny rules are asked again on approve",
