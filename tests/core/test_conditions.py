@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from typing import Any
 
 import pytest
@@ -258,3 +260,13 @@ def test_a_strict_reading_never_says_less_than_a_lenient_one(case: tuple[str, An
 
 def test_a_regular_expression_takes_linear_time() -> None:
     assert ask("matches", "^(a+)+$", "a" * 5000 + "!") is False
+
+
+def test_what_judging_needs_is_imported_beforehand() -> None:
+    code = (
+        "import sys\nfrom toolgate_cli.core import conditions\nfrom toolgate_cli.core.config import Condition\n"
+        "conditions.warm([Condition('/a', 'eq', 1)])\nassert not {'re2', 'unicodedata'} & set(sys.modules)\n"
+        "conditions.warm([Condition('/a', 'matches', 'x'), Condition('/a', 'glob', 'x')])\n"
+        "assert {'re2', 'unicodedata'} <= set(sys.modules)\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 from . import paths, wildcards
 from .config import Condition
@@ -188,3 +188,12 @@ _JUDGES: Mapping[str, Callable[[Json, Json], bool]] = {
 }
 _SIZES = frozenset({"lt", "le", "gt", "ge", "eq"})
 OPERATORS: frozenset[str] = frozenset({*_JUDGES, "exists", "all", "any"})
+
+
+def warm(conditions: Iterable[Condition]) -> None:
+    """Imports what judging these needs: to be called outside of any transaction, for no module is imported while a store is locked (I7)."""
+    used = {condition.op for condition in conditions}
+    if used & {"matches", "all", "any"}:
+        import re2  # noqa: F401
+    if used & {"glob", "under", "all", "any"}:
+        import unicodedata  # noqa: F401

@@ -1,4 +1,4 @@
-"""Who may decide a row, and how many approvals it still lacks; every voter's scope counts as it is now (O2, O3)."""
+"""Who may decide a row, and how many approvals it still lacks; every voter's scope counts as it is now."""
 
 from __future__ import annotations
 

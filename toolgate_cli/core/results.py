@@ -1,4 +1,4 @@
-"""What a provider reports and what the gate makes of it: the four facts of every result, and the one table of repetition."""
+"""What a provider reports of one attempt, and what the tool's outcome rules make of it."""
 
 from __future__ import annotations
 

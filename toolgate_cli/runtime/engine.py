@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import AbstractContextManager, suppress
 from typing import TYPE_CHECKING, TypeAlias
 
-from ..core import effects
+from ..core import conditions, effects
 from ..core.errors import ToolgateError
 from ..core.intents import Arrived, Completion
 from ..core.person import Person
@@ -36,6 +36,12 @@ class Engine:
         self._passes = 0
         for name in ports.step_kinds():
             ports.step_kind(name)  # imported now: no module is while the store is locked (I7)
+        self._warm()
+
+    def _warm(self) -> None:
+        config = self.world.config
+        ruled = [condition for rule in config.policy.rules for condition in rule.when]
+        conditions.warm([*ruled, *(fails.condition for tool in config.tools.values() for fails in tool.fail_when)])
 
     def write(self) -> AbstractContextManager[Unit]:
         ownership.mine(self.ports)  # the lock is taken before the first transaction, not in it
@@ -48,6 +54,7 @@ class Engine:
             raise ToolgateError("invalid", "the files of this home keep changing", "let them come to rest, then try again", retryable=True)
         if needs.files:
             self.world = self.ports.files.world()
+            self._warm()
         self.world = self.ports.files.prepare(self.world, needs)
 
     def carry(self, run_id: str, work: Work | None) -> None:

@@ -114,7 +114,7 @@ class Files(Protocol):
         ...
 
     def unchanged(self, world: World) -> bool:
-        """Whether every file of the world has the same device, inode, size and mtime_ns. No file is read."""
+        """Whether every file of the world has the same device, inode, size and times. No file is read."""
         ...
 
     def workflow(self, id: str) -> Bundle:

@@ -1,4 +1,5 @@
-"""What only looks: listings, one thing in full, the log, waiting, verifying. It needs the store, never the files of the home.
+"""What only looks: listings, one thing in full, the log, waiting, verifying. What waits, runs
+and events need the store alone: they are shown while the files of the home are broken.
 
 It imports nothing of what decides or drives: a listing is not to pay for it.
 """

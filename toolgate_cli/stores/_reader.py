@@ -63,7 +63,7 @@ _IDENTITY = "SELECT id FROM identity"
 
 
 class SqliteReader:
-    """`ports.Reader` within one open transaction."""
+    """`runtime.store.Reader` within one open transaction."""
 
     def __init__(self, connection: sqlite3.Connection, path: str) -> None:
         self._connection: sqlite3.Connection | None = connection

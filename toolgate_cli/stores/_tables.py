@@ -55,7 +55,7 @@ def _age(row: Row) -> tuple[str, str]:
 
 
 class MemoryReader:
-    """`ports.Reader` over tables that nobody changes any more."""
+    """`runtime.store.Reader` over tables that nobody changes any more."""
 
     def __init__(self, tables: Tables, identity: str) -> None:
         self._tables_open: Tables | None = tables

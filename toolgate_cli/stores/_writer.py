@@ -35,7 +35,7 @@ _ERASE = (
 
 
 class SqliteWriter(SqliteReader):
-    """`ports.Writer` within one open BEGIN IMMEDIATE."""
+    """`runtime.store.Writer` within one open BEGIN IMMEDIATE."""
 
     spoiled = False  # a change failed: the store rolls back at the end
     erased = False  # old pages hold what was erased: the store cleans them at the end

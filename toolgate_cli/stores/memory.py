@@ -20,7 +20,7 @@ _STARTED = "TOOL_INVOCATION_STARTED"
 
 
 class MemoryStore:
-    """`ports.Store` that ends with its process; may be shared by threads."""
+    """`runtime.store.Store` that ends with its process; may be shared by threads."""
 
     def __init__(self, mint: Mint) -> None:
         self._identity = mint.id("d")
@@ -88,7 +88,7 @@ class _Writing:
 
 
 class MemoryWriter(MemoryReader):
-    """`ports.Writer` over tables of its own, which become the store's at the end."""
+    """`runtime.store.Writer` over tables of its own, which become the store's at the end."""
 
     def __init__(self, tables: Tables, identity: str) -> None:
         super().__init__(tables, identity)

@@ -31,7 +31,7 @@ _PATIENCE = 30.0  # seconds
 
 
 class SqliteStore:
-    """`ports.Store` over the file at `path`. `readonly`: nothing is ever written, and a write transaction is refused."""
+    """`runtime.store.Store` over the file at `path`. `readonly`: nothing is ever written, and a write transaction is refused."""
 
     def __init__(self, path: str, mint: Mint, *, readonly: bool = False) -> None:
         self._file = DatabaseFile(os.path.abspath(path), readonly, lambda: mint.id("d"), mint.jitter)
