@@ -41,13 +41,3 @@ Verb = Literal["approve", "reject", "retry", "continue-tool", "answer", "review"
 
 CALL_ORIGINS: tuple[Origin, ...] = ("APPROVAL_REQUIRED", "CONFIRMATION_REQUIRED", "EXECUTION_FAILED", "OUTCOME_UNKNOWN", "POLICY_DENIED")
 FAILED_ORIGINS: tuple[Origin, ...] = ("EXECUTION_FAILED", "OUTCOME_UNKNOWN", "POLICY_DENIED")
-OPEN_STATUSES: tuple[Status, ...] = (
-    "RUNNING",
-    "PAUSED",
-    "AWAITING_INPUT",
-    "AWAITING_APPROVAL",
-    "AWAITING_TOOL_APPROVAL",
-    "AWAITING_TOOL_DECISION",
-    "AWAITING_REVIEW",
-    "AWAITING_STEP_APPROVAL",
-)

@@ -17,7 +17,8 @@ from .unit import Unit
 
 
 class After(NamedTuple):
-    """How a call stands after an attempt: settled, parked, to be repeated (`waiting` is its next attempt), or late (an event, nothing else)."""
+    """How a call stands after an attempt: settled, parked, to be repeated (`waiting` is its next attempt), or late (an event, nothing
+    else)."""
 
     state: Literal["settled", "parked", "repeat", "late"]
     waiting: Attempt | None = None

@@ -80,5 +80,5 @@ def _binding(provider: Provider, fields: object, facts: Json, home: str) -> Call
 
 
 def are_unchanged(stamps: tuple[Stamp, ...]) -> bool:
-    """Whether every file is the one that was read: same device, inode, size and mtime_ns. No file is read."""
+    """Whether every file is the one that was read: same device, inode, size and times. No file is read."""
     return all(stamp(known.path) == known for known in stamps)
