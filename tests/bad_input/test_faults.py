@@ -249,3 +249,9 @@ def test_the_way_on_names_the_home_and_the_store_that_were_given(folder: Path, t
     [words] = pasted(said)
     assert words[: len(flags)] == flags and words[len(flags)] == "approve" and len(words) == len(flags) + 2
     assert say(tmp_path if "-C" in given else folder, *words).code == 0 and size(folder / "calls.log") == 2
+
+
+def test_a_recovery_of_nothing_carries_the_head_too(shared: Home) -> None:
+    said = shared.say("recover", "--json")
+    told = json.loads(said.out)
+    assert said.code == 0 and told["head"] == json.loads(shared.say("pending", "list", "--json").out)["head"] is not None

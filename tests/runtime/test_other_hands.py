@@ -139,3 +139,15 @@ def test_a_log_is_held_against_a_head_that_somebody_kept(home: Home) -> None:
     assert desk.verify((events[2].seq, events[1].hash)).first_bad == events[2].seq
     later = desk.verify((events[-1].seq + 5, events[1].hash))
     assert not later.ok and later.first_bad == len(home.events()) + 1
+
+
+@pytest.mark.parametrize("word", [{"accept_rollback": True}, {"owner_dead": "ogone"}])
+def test_what_only_a_person_may_say_of_a_store_is_not_said_from_inside_a_tool(home: Home, word: dict[str, object]) -> None:
+    home.start("ask")
+    before = home.dump()
+    home.host.inside = "c0"
+    with pytest.raises(ToolgateError) as caught:
+        home.desk().recover(None, **{"owner_dead": None, **word})  # type: ignore[arg-type]  # either word
+    assert caught.value.kind == "self_approval" and home.dump() == before
+    home.host.inside = None
+    assert home.desk().recover(None, None) == ()

@@ -6,7 +6,7 @@ Before anything decides or drives, attempts of dead processes are taken back.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from ..core.config import Identity
 from ..core.errors import ToolgateError
@@ -66,6 +66,8 @@ class Desk(Window):
     def recover(self, run: str | None, owner_dead: str | None, *, accept_rollback: bool = False) -> tuple[Answer, ...]:
         """Takes over what dead processes left, and rejects what expired where its rule says so. `accept_rollback`: a database that is
         behind its kept head is taken as it is, and that is on record."""
+        if accept_rollback or owner_dead is not None:
+            self._guard("recover")  # both are a person's word
         if accept_rollback:
             self._accept_rollback()
         heads.refuse_rollback(self._ports)
@@ -153,7 +155,7 @@ class Desk(Window):
             return self._operator
         return self._who(mode)
 
-    def _guard(self, verb: Verb, row: Row | None = None) -> None:
+    def _guard(self, verb: Verb | Literal["recover"], row: Row | None = None) -> None:
         """A verb that decides refuses to run inside a tool."""
         processes, owners = self._ports.processes, self._ports.owners
         call = processes.inside_call()

@@ -31,9 +31,8 @@ def record(unit: Unit, attempts: tuple[Attempt, ...]) -> tuple[str, ...]:
         if held is None or stored is None or run is None:
             continue  # somebody else was faster
         row = as_row(held, effect_of(unit.tx, held.row))
-        if not parking.is_started(
-            unit.tx, held
-        ):  # no event tells of it: whatever it says of itself, it is in doubt and cleared for nothing
+        if not parking.is_started(unit.tx, held):
+            # no event tells of it: whatever it says of itself, it is in doubt and cleared for nothing
             row = row._replace(origin="OUTCOME_UNKNOWN", doubt="unsafe", cleared="none")
         touched[run.id] = run
         if run.status == "CANCELLED":

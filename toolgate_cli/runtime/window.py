@@ -80,6 +80,10 @@ class Window:
                 return view, rows, head, False
             clock.sleep(0.2)
 
+    def head(self) -> str:
+        with self._ports.store.read() as tx:
+            return looking.head(tx)
+
     def verify(self, known: tuple[int, str] | None = None) -> Verified:
         """Follows the whole chain, in constant memory, and holds it against heads (seq and hash) that were kept: the given one, and the
         one that was kept outside the home."""
