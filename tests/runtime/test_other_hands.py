@@ -151,3 +151,23 @@ def test_what_only_a_person_may_say_of_a_store_is_not_said_from_inside_a_tool(ho
     assert caught.value.kind == "self_approval" and home.dump() == before
     home.host.inside = None
     assert home.desk().recover(None, None) == ()
+
+
+def test_who_commits_while_somebody_compares_makes_no_log_look_old(home: Home) -> None:
+    """What is kept is read before the snapshot: a commit between the two is no rollback."""
+    home.start("ask")
+    desk = home.desk()
+    real = desk._ports.heads
+
+    class Slow:
+        def kept(self, identity: str) -> tuple[int, str] | None:
+            found = real.kept(identity)
+            home.start("free")  # somebody else, just then
+            return found
+
+    desk._ports = desk._ports._replace(heads=Slow())  # type: ignore[arg-type]  # only asked
+    assert desk.verify().ok
+    desk.pending(None, 9)
+    from toolgate_cli.runtime import heads
+
+    heads.refuse_rollback(desk._ports)

@@ -23,10 +23,23 @@ def behind(tx: Reader, head: tuple[int, str] | None) -> str | None:
     return None if event.hash == hash else f"event {seq} of the log is not the one of the kept head {seq}:{hash}"
 
 
+def kept(ports: Ports) -> tuple[int, str] | None:
+    """The kept head. Read before the snapshot that it is held against: else whoever commits in between makes every log look old."""
+    with ports.store.read() as tx:
+        identity = tx.identity()
+    return ports.heads.kept(identity)
+
+
+def taken_back(ports: Ports) -> str | None:
+    """Why the database is older than what was seen of it; None: it is not."""
+    head = kept(ports)
+    with ports.store.read() as tx:
+        return behind(tx, head)
+
+
 def refuse_rollback(ports: Ports) -> None:
     """ToolgateError("storage") where the database is older than what was seen of it."""
-    with ports.store.read() as tx:
-        reason = behind(tx, ports.heads.kept(tx.identity()))
+    reason = taken_back(ports)
     if reason is not None:
         raise ToolgateError(
             "storage", f"{reason}: a restored copy?", "see what has happened since, then toolgate recover --accept-rollback"

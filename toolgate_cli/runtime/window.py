@@ -87,10 +87,11 @@ class Window:
     def verify(self, known: tuple[int, str] | None = None) -> Verified:
         """Follows the whole chain, in constant memory, and holds it against heads (seq and hash) that were kept: the given one, and the
         one that was kept outside the home."""
+        kept = heads.kept(self._ports)
         with self._ports.store.read() as tx:
             found = chain.verify(tx.events(EventQuery()), tx.identity())
             if found.first_bad is None:
-                for head in (known, self._ports.heads.kept(tx.identity())):
+                for head in (known, kept):
                     reason = heads.behind(tx, head)
                     if reason is not None and head is not None:
                         return Verified(False, found.events, min(head[0], found.events + 1), reason, found.head)
@@ -120,9 +121,10 @@ class Window:
     def _notice(self) -> None:
         """What looks records what dead processes left where it may write, and kills nothing."""
         with self._ports.store.read() as tx:
-            taken_back = heads.behind(tx, self._ports.heads.kept(tx.identity()))
-            if taken_back is not None or not departed.dead(self._ports, tx.attempts(None)):
-                return  # nothing is written into a database that somebody took back
+            if not departed.dead(self._ports, tx.attempts(None)):
+                return
+        if heads.taken_back(self._ports) is not None:
+            return  # nothing is written into a database that somebody took back
         from . import recovery  # almost never needed
 
         try:
