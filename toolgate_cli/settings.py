@@ -6,10 +6,11 @@ import os
 import pwd
 import stat
 from collections.abc import Mapping
-from typing import Literal, NamedTuple, cast
+from typing import Literal, cast
 
 from .core.errors import ToolgateError
 from .core.person import SYSTEM, Person
+from .core.values import NamedTuple
 
 Output = Literal["auto", "table", "tsv", "json", "jsonl"]
 Color = Literal["auto", "always", "never"]

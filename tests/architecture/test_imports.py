@@ -35,7 +35,7 @@ type = "tool"
 tool = "notes.add"
 arguments = { text = "hello" }
 """
-HEAVY = {"pydantic", "pydantic_core", "jsonschema", "sqlite_utils", "rich", "re2", "tomli_w"}
+HEAVY = {"typer", "pydantic", "pydantic_core", "jsonschema", "sqlite_utils", "rich", "re2", "tomli_w"}
 
 
 class Home:

@@ -30,11 +30,11 @@ def call(log: Path, *words: str, environment: dict[str, str] | None = None, **mo
 
 
 @pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
-def test_a_command_on_a_pipe_imports_no_library_but_typer(tmp_path, words):
+def test_a_plain_command_on_a_pipe_imports_no_library(tmp_path, words):
     for form in ([], ["--json"]):
         done = call(tmp_path / "log", *words, *form)
         assert done.returncode in (0, 1, 7, 9), done.stderr
-        assert (tmp_path / "log").read_text().split("\n")[1] == "typer"
+        assert (tmp_path / "log").read_text().split("\n")[1] == ("typer" if words[0] == "help" and len(words) > 1 else "")
 
 
 def test_version_and_help_as_processes():

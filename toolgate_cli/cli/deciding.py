@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from ..core.errors import ToolgateError
 from ..core.types import Verb
+from ..core.values import NamedTuple
 from ..runtime.answers import Answer, Waiting
 from . import ask, exits, output, streams
 from .frame import Frame

@@ -6,12 +6,13 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Final, NamedTuple
+from typing import Final
 
 from ..core import canonical
 from ..core.errors import ToolgateError
 from ..core.pointer import escape
 from ..core.types import Json
+from ..core.values import NamedTuple
 
 BIGGEST: Final = 4 * 1024 * 1024  # bytes of one file
 _STDIN: Final = 0

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal
 
 from ..core.errors import ToolgateError
+from ..core.values import NamedTuple
 from . import streams
 
 if TYPE_CHECKING:

@@ -2,20 +2,31 @@
 
 from __future__ import annotations
 
-import inspect
-import re
-from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Final
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 from ..core.errors import ToolgateError
-from . import catalogue
+from . import catalogue, plain
+from .declared import Argument, Parameter, check_texts, parameters
 from .options import frame
 
 if TYPE_CHECKING:
     from typer.core import TyperCommand
 
-_FILES: Final = ("FILE", "DIR", "[DIR]")  # a path is any bytes
-_MAY_BE_EMPTY: Final = ("TEXT", "KEY=VALUE")
+
+def invoke(name: catalogue.Name, module: str, arguments: list[str]) -> int:
+    """Runs it; the exit code. Raises ToolgateError("usage") where the words do not fit."""
+    run = catalogue.load(module).run
+    own, shared = parameters(run), parameters(frame)
+    taken = [*own, *shared]
+    spoken = " ".join(("toolgate", *name))
+    given = plain.read(taken, arguments)
+    if given is None and (given := _by_typer(name, module, arguments)) is None:  # --help
+        return 0
+    check_texts(taken, given, spoken)
+    told = {one.name: given.pop(one.name) for one in shared}
+    code: int = run(frame(**told), **given)  # type: ignore[arg-type]  # read by the same signature
+    return code
 
 
 def build(name: catalogue.Name, module: str) -> TyperCommand:
@@ -23,67 +34,66 @@ def build(name: catalogue.Name, module: str) -> TyperCommand:
     import typer
     from typer.main import get_command
 
+    run = catalogue.load(module).run
     app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
     app.command(name[-1], context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})(
-        _with_shared_options(catalogue.load(module).run)
+        _as_typer_wants(run, [*parameters(run), *parameters(frame)])
     )
     return get_command(app)  # type: ignore[return-value]  # a single command is never a group
 
 
-def invoke(name: catalogue.Name, module: str, arguments: list[str]) -> int:
-    """Runs it; the exit code. Raises ToolgateError("usage") where the words do not fit."""
+def _by_typer(name: catalogue.Name, module: str, arguments: list[str]) -> dict[str, object] | None:
+    """Parameter -> value; None: help was asked for, and given. Raises `usage`."""
     import typer
 
     command = build(name, module)
     spoken = " ".join(("toolgate", *name))
     try:
         with command.make_context(spoken, arguments) as context:
-            _check_texts(command, context.params, spoken)
-            code: int = command.invoke(context)
-            return code
-    except typer.Exit as leave:  # --help
-        return leave.exit_code
+            given: dict[str, object] = command.invoke(context)
+            return given
+    except typer.Exit:
+        return None
     except typer.TyperException as wrong:
         raise _usage(wrong, spoken) from None
 
 
-def _with_shared_options(run: Callable[..., int]) -> Callable[..., int]:
-    shared = inspect.signature(frame, eval_str=True).parameters
-    own = list(inspect.signature(run, eval_str=True).parameters.values())[1:]
+def _as_typer_wants(run: Callable[..., int], taken: Sequence[Parameter]) -> Callable[..., dict[str, object]]:
+    import inspect
 
-    def call(**given: object) -> int:
-        told = {key: given.pop(key) for key in shared}
-        return run(frame(**told), **given)  # type: ignore[arg-type]  # Typer has converted them by the same signature
+    def give(**given: object) -> dict[str, object]:
+        return given
 
-    call.__doc__ = run.__doc__
-    call.__signature__ = inspect.Signature([*own, *shared.values()])  # type: ignore[attr-defined]  # inspect reads it
-    return call
-
-
-def _check_texts(command: TyperCommand, given: Mapping[str, object], spoken: str) -> None:
-    """Raises `usage` for a text that is empty where a name is wanted, or that is not UTF-8 where no file is named."""
-    for parameter in command.params:
-        shape: str | None = getattr(parameter, "metavar", None)
-        if shape is None:  # a flag, or a choice that was checked
-            continue
-        value = given.get(parameter.name or "")
-        for text in value if isinstance(value, (list, tuple)) else (value,):
-            if text == "" and shape not in _MAY_BE_EMPTY:
-                raise ToolgateError("usage", f"{_named(parameter.opts, shape)} is empty", f"{spoken} --help")
-            if isinstance(text, str) and shape not in _FILES and not _is_utf8(text):
-                raise ToolgateError("usage", f"{_named(parameter.opts, shape)} is not UTF-8", "write it as UTF-8")
+    give.__doc__ = run.__doc__
+    give.__signature__ = inspect.Signature(  # type: ignore[attr-defined]  # inspect reads it
+        [
+            inspect.Parameter(
+                one.name,
+                inspect.Parameter.KEYWORD_ONLY,
+                default=inspect.Parameter.empty if one.default is ... else one.default,
+                annotation=_annotation(one),
+            )
+            for one in taken
+        ]
+    )
+    return give
 
 
-def _named(spellings: Sequence[str], shape: str) -> str:
-    return next((spelling for spelling in spellings if spelling.startswith("--")), " or ".join(re.findall(r"[A-Z][A-Z=]+", shape)))
+def _annotation(one: Parameter) -> object:
+    from typing import Annotated, get_args
+
+    import typer
+
+    about = get_args(one.hint)[0]
+    if isinstance(one.declared, Argument):
+        return Annotated[about, typer.Argument(metavar=one.declared.metavar, help=one.declared.help, show_default=False)]
+    spellings, text, metavar, least, most = one.declared
+    return Annotated[about, typer.Option(*spellings, metavar=metavar, help=text, min=least, max=most, show_default=_shown(one))]
 
 
-def _is_utf8(text: str) -> bool:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
+def _shown(one: Parameter) -> bool:
+    """A default is shown where it says something."""
+    return one.default not in (None, False, "", "0")
 
 
 def _usage(wrong: Exception, spoken: str) -> ToolgateError:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from typing import Final
 
 from ..core.errors import ToolgateError
+from ..core.values import NamedTuple
 from . import catalogue
 
 WITH_VALUE: Final = ("-C", "--home", "--db", "--actor", "-o", "--output", "--color")

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping
-from typing import NamedTuple
 
 from . import canonical
 from .records import Event
 from .types import Json
+from .values import NamedTuple
 
 
 class Draft(NamedTuple):

@@ -4,9 +4,10 @@ the database."""
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from .types import Decision, Effect, Json, Safety
+from .values import NamedTuple
 
 Identity = Literal["declared", "os"]  # who the actor may say to be
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple, cast
+from typing import cast
 
 from . import canonical
 from .intents import Answered, Arrived, Continued, Ended, Noted
 from .records import Turn
 from .types import Json
+from .values import NamedTuple
 
 DEPTH = 32
 

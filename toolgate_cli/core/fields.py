@@ -8,7 +8,9 @@ NamedTuple for a table inside the table. A field without a default is required.
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
+from typing import Literal
+
+from .values import NamedTuple
 
 RESERVED_NAMES: tuple[str, ...] = ("end", "continue", "fail")  # what an arm of a branch may say instead of a block
 RESERVED_PREFIXES: tuple[str, ...] = ("inputs.", "tool.", "loop.", "user.", "__")  # of keys that no command, answer or assignment may write

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Literal, NamedTuple, Protocol, TypeAlias
+from typing import Literal, Protocol, TypeAlias
 
 from .config import Agent
 from .records import Outcome, Turn
 from .types import Json, Provenance
+from .values import NamedTuple
 
 
 class Asked(NamedTuple):

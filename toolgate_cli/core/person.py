@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from .types import Json
+from .values import NamedTuple
 
 
 class Person(NamedTuple):

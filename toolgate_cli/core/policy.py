@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from .conditions import holds
 from .config import Policy, Rule
 from .patterns import matches, matches_name
 from .types import Decision, Effect, Json, Safety
+from .values import NamedTuple
 
 
 class Facts(NamedTuple):

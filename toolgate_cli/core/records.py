@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Literal, TypeAlias
 
 from .types import Cleared, Effect, Fact, Origin, Provenance, Status
+from .values import NamedTuple
 
 
 class Run(NamedTuple):

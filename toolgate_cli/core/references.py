@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
 
 from . import canonical, pointer
 from .errors import ToolgateError
 from .types import Json
+from .values import NamedTuple
 
 
 class Reference(NamedTuple):

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from .types import Fact
+from .values import NamedTuple
 
 
 class ToolResult(NamedTuple):

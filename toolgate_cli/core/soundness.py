@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NoReturn
 
 from .errors import ToolgateError
 from .numerals import BOUND, DIGITS
 from .pointer import escape
+from .values import NamedTuple
 
 DEPTH = 200  # of any value: fixed, so that what is refused does not depend on how deep the stack is
 UNBOUNDED = 1 << 62

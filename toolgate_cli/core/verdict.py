@@ -6,7 +6,7 @@ The stages are those of the design in their fixed order: resolve, authorise, val
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Literal, TypeAlias
 
 from . import authorise, canonical, defaults, patterns, policy
 from .config import Rule, Tool
@@ -14,6 +14,7 @@ from .digests import call_digest, sha256
 from .errors import ToolgateError
 from .records import Call, Row
 from .types import Cleared, Json, Origin, Phase
+from .values import NamedTuple
 from .world import Needs, Problem, Ready, World
 
 

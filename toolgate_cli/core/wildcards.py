@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import NamedTuple
+
+from .values import NamedTuple
 
 
 class _Machine(NamedTuple):

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 from .config import Config
 from .types import Json
+from .values import NamedTuple
 
 
 class Stamp(NamedTuple):

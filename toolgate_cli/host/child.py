@@ -8,8 +8,9 @@ import subprocess
 import warnings
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from typing import Literal, NamedTuple
+from typing import Literal
 
+from ..core.values import NamedTuple
 from . import kernel
 from .capture import Head, Tail
 

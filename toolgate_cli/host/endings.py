@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from codecs import getincrementaldecoder
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from ..core.results import ToolResult
+from ..core.values import NamedTuple
 
 MESSAGE_BYTES = 2048
 

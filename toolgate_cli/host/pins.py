@@ -5,9 +5,9 @@ from __future__ import annotations
 import hashlib
 import os
 import stat
-from typing import NamedTuple
 
 from ..core.errors import ToolgateError
+from ..core.values import NamedTuple
 
 
 class Executable(NamedTuple):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from typing import NamedTuple
 
+from ..core.values import NamedTuple
 from . import tree
 
 KILL = 2.0  # seconds

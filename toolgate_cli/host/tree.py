@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterable, Mapping
-from typing import NamedTuple
+
+from ..core.values import NamedTuple
 
 MARK = b"TOOLGATE_CALL="
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple, cast
+from typing import cast
 
 from ..core import canonical
 from ..core.errors import ToolgateError
 from ..core.types import Json
+from ..core.values import NamedTuple
 
 _TEXTS = ("workflow", "step", "agent", "when_result_contains", "text")
 _KEYS = (*_TEXTS, "ordinal", "commands")

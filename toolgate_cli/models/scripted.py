@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated, NamedTuple
+from typing import Annotated
 
 from ..core.errors import ToolgateError
 from ..core.fields import Path
 from ..core.intents import Completion, TurnRequest
+from ..core.values import NamedTuple
 from ._script import Entry, load
 
 

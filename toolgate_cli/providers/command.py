@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple, cast
+from typing import TYPE_CHECKING, Annotated, Literal, cast
 
 from ..core import commandline, references
 from ..core.errors import ToolgateError
 from ..core.fields import Path
 from ..core.results import ToolResult
 from ..core.types import Json
+from ..core.values import NamedTuple
 from ..host import pins
 from ..runtime.plugs import Pinned
 

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from ..core import canonical, cursor, statuses, tables
 from ..core.cursor import Cursor, Frame
@@ -14,6 +14,7 @@ from ..core.intents import Arrived, AskModel, AskPerson, CallTools, Done, Ended,
 from ..core.records import Row, Run, Step, Value
 from ..core.soundness import clean
 from ..core.types import Json, Origin
+from ..core.values import NamedTuple
 from ..core.world import World
 from . import asking, batch
 from .unit import Unit

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from ..core.errors import ToolgateError
 from ..core.records import Call, Row, Run
 from ..core.types import Json, Provenance
+from ..core.values import NamedTuple
 
 EffectWord = Literal[
     "started", "continued", "approved", "voted", "rejected", "retried", "continued_tool", "answered", "reviewed", "cancelled", "recovered"

@@ -3,13 +3,14 @@ rest."""
 
 from __future__ import annotations
 
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 from ..core.config import Config
 from ..core.cursor import CALLS, Frame
 from ..core.intents import CallTools, Settled
 from ..core.records import Call, Outcome, Row, Run
 from ..core.types import FAILED_ORIGINS
+from ..core.values import NamedTuple
 from ..core.verdict import Park, Question, Start, Verdict
 from ..core.world import Needs, World
 from . import gate, parking, receiving

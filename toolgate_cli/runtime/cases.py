@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
 
 from ..core.errors import ToolgateError
 from ..core.records import Call, Row, Run
 from ..core.types import Json, Verb
+from ..core.values import NamedTuple
 from .answers import EffectWord
 from .engine import Engine
 from .unit import Unit

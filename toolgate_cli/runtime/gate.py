@@ -6,7 +6,7 @@ outside any transaction. How it ended is recorded by a second transaction, in `s
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from ..core import durations, effects
 from ..core.config import Config, Tool
@@ -14,6 +14,7 @@ from ..core.errors import ToolgateError
 from ..core.records import Accepted, Attempt, Call, Definition, Row, Run
 from ..core.results import ToolResult
 from ..core.types import Json
+from ..core.values import NamedTuple
 from ..core.verdict import Question, Start, Verdict, evaluate
 from ..core.world import Needs, World
 from .parking import ARGUMENTS, digest, parked_by_the_chain

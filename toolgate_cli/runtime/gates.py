@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import NamedTuple
 
 from ..core import canonical, cursor, forms
 from ..core.cursor import Cursor, Frame
@@ -11,6 +10,7 @@ from ..core.errors import ToolgateError
 from ..core.intents import Answered, Noted
 from ..core.records import Row, Run
 from ..core.types import Json, Verb
+from ..core.values import NamedTuple
 from . import standing
 from .advance import fail_step, put
 from .answers import EffectWord

@@ -6,12 +6,13 @@ The row that is found here carries its version all the way to the claim, so what
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from ..core import digests, verbs
 from ..core.errors import ToolgateError
 from ..core.records import Row, RowQuery, Run, RunQuery
 from ..core.types import Verb
+from ..core.values import NamedTuple
 from . import standing
 
 if TYPE_CHECKING:

@@ -3,7 +3,7 @@ declared effect (I8, I9)."""
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from ..core import canonical, effects, outcomes
 from ..core.config import Tool
@@ -11,6 +11,7 @@ from ..core.records import Attempt, Call, Outcome, Row, Run
 from ..core.results import Judged, ToolResult
 from ..core.soundness import clean
 from ..core.types import Json
+from ..core.values import NamedTuple
 from .gate import Claim
 from .parking import digest, keep
 from .unit import Unit

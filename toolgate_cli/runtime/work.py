@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 from ..core.config import Model
 from ..core.intents import TurnRequest
 from ..core.records import Attempt
+from ..core.values import NamedTuple
 from ..core.world import Needs
 from .gate import Claim
 

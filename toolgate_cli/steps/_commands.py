@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple, NoReturn, TypeAlias, cast
+from typing import NoReturn, TypeAlias, cast
 
 from ..core import canonical
 from ..core.errors import ToolgateError
 from ..core.types import Json
+from ..core.values import NamedTuple
 from . import _keys, _questions
 
 Command: TypeAlias = "dict[str, Json]"

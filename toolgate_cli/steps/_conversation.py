@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple, cast
+from typing import cast
 
 from ..core import canonical
 from ..core.types import Json
+from ..core.values import NamedTuple
 from ._commands import Command
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import takewhile
-from typing import Annotated, NamedTuple, cast
+from typing import Annotated, cast
 
 from ..core.config import Agent
 from ..core.errors import ToolgateError
@@ -11,6 +11,7 @@ from ..core.fields import Between, Key, Names, Reads
 from ..core.intents import Answered, Asked, AskModel, AskPerson, CallTools, Done, Escalate, Fail, Intent, Noted, Settled, View, Write
 from ..core.records import Turn
 from ..core.types import Json
+from ..core.values import NamedTuple
 from . import _commands, _questions, _results
 from ._commands import Command
 from ._conversation import Talk, recall

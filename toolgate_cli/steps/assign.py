@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, NamedTuple
+from typing import Annotated
 
 from ..core.fields import Filled, Key
 from ..core.intents import Done, Fail, Intent, View, Write
 from ..core.types import Json
+from ..core.values import NamedTuple
 from . import _keys
 
 

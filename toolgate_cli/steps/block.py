@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, NamedTuple
+from typing import Annotated, Literal
 
 from ..core.fields import Between, Names
 from ..core.intents import Done, Ended, Enter, Intent, View
+from ..core.values import NamedTuple
 
 
 class Repeat(NamedTuple):

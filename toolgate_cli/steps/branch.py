@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, NamedTuple
+from typing import Annotated
 
 from ..core import canonical
 from ..core.fields import Names, Reads
 from ..core.intents import Done, Ended, Enter, Fail, Intent, View
 from ..core.types import Json
+from ..core.values import NamedTuple
 
 _SHOWN = 80  # characters of a value in a reason
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated, NamedTuple
+from typing import Annotated
 
 from ..core import canonical
 from ..core.fields import Filled
 from ..core.intents import Fail, Intent, View
+from ..core.values import NamedTuple
 
 
 class Fields(NamedTuple):

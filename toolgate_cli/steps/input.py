@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated, NamedTuple
+from typing import Annotated
 
 from ..core.fields import Key, Names
 from ..core.intents import Answered, AskPerson, Done, Fail, Intent, View, Write
+from ..core.values import NamedTuple
 from . import _keys
 
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, NamedTuple
+from typing import Annotated
 
 from ..core.errors import ToolgateError
 from ..core.fields import Filled, Key, Names
 from ..core.intents import Asked, CallTools, Done, Intent, Settled, View
 from ..core.types import Json
+from ..core.values import NamedTuple
 from . import _results
 
 

@@ -6,10 +6,10 @@ A file that toolgate.toml names (a script, a schema) is none.
 from __future__ import annotations
 
 import os
-from typing import NamedTuple
 
 from ..core.errors import ToolgateError
 from ..core.types import Json
+from ..core.values import NamedTuple
 from .document import Table, parse_strictly
 from .loading import FILE
 from .reading import Source, read

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from typing import NamedTuple
 
 from ..core.errors import ToolgateError
+from ..core.values import NamedTuple
 from .positions import KeyPath, Positions
 
 _BARE = re.compile(r"[A-Za-z0-9_-]+\Z")

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
+
+from ..core.values import NamedTuple
 
 if TYPE_CHECKING:
     from ..runtime.plugs import ModelAdapter, Provider, StepKind

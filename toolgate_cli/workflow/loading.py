@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
 
 from ..core.config import Config
 from ..core.digests import sha256
 from ..core.errors import ToolgateError
+from ..core.values import NamedTuple
 from ..core.world import Stamp
 from . import operator
 from .document import Table, decode, parse, parse_strictly

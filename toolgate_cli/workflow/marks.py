@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple, get_args, get_origin
+from typing import Any, get_args, get_origin
 
 from ..core.fields import Key, Names
 from ..core.tables import hints, is_fields, is_json, is_union, without_markers
 from ..core.types import Json
+from ..core.values import NamedTuple
 from .positions import KeyPath
 
 

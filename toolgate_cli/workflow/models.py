@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
-from typing import Annotated, Any, Literal, NamedTuple, get_args, get_origin
+from typing import Annotated, Any, Literal, get_args, get_origin
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 from pydantic_core import ErrorDetails
@@ -12,6 +12,7 @@ from pydantic_core import ErrorDetails
 from ..core.fields import Between, Duration
 from ..core.tables import defaults, hints, is_fields, is_json, is_union, without_markers
 from ..core.types import Json
+from ..core.values import NamedTuple
 from .issues import Issues, meant, shorten
 from .positions import KeyPath
 

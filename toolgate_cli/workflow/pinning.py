@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from ..core import canonical
 from ..core.config import Tool
 from ..core.digests import sha256
 from ..core.types import Json
+from ..core.values import NamedTuple
 from ..core.world import Check, Needs, Ready, Stamp, World
 from .kinds import Kinds
 from .reading import stamp

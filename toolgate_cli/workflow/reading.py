@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Callable
-from typing import NamedTuple
 
 from ..core.errors import ToolgateError
+from ..core.values import NamedTuple
 from ..core.world import Stamp
 
 BIGGEST = 4 * 1024 * 1024  # bytes of one file

@@ -4,10 +4,11 @@ A key that is not declared here (or in a plug-in's `Fields`) is an error. Annota
 """
 
 from collections.abc import Mapping
-from typing import Annotated, Literal, NamedTuple
+from typing import Annotated, Literal
 
 from ..core.fields import Between, Duration, Path, Pattern
 from ..core.types import Decision, Json, Safety
+from ..core.values import NamedTuple
 
 Text = Annotated[str, Between(1, None)]
 Seconds = Annotated[float, Duration()]

@@ -6,9 +6,10 @@ Sources: JSON Schema 2020-12 core and validation vocabularies; draft-07 sections
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from ..core.types import Json
+from ..core.values import NamedTuple
 from .positions import KeyPath
 
 Draft = Literal["2020-12", "draft-07"]

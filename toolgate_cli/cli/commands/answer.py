@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Final
 
-import typer
-
 from ...core.errors import ToolgateError
 from .. import ask
 from ..deciding import conclude
+from ..declared import Argument, option
 from ..files import blaming, distinct, pairs, read_object
 from ..forms import fill_in
 from ..frame import Frame
@@ -19,8 +18,8 @@ if TYPE_CHECKING:
 
 PURPOSE: Final = "Run"
 
-RunAndAnswers = Annotated[list[str], typer.Argument(metavar="RUN [KEY=VALUE]...", help="The run, and its answers.", show_default=False)]
-Answers = Annotated[str | None, typer.Option("--answers", metavar="FILE", help="Answers as one JSON object; - is stdin.")]
+RunAndAnswers = Annotated[list[str], Argument(metavar="RUN [KEY=VALUE]...", help="The run, and its answers.")]
+Answers = Annotated[str | None, option("--answers", metavar="FILE", help="Answers as one JSON object; - is stdin.")]
 
 
 def run(frame: Frame, words: RunAndAnswers, answers: Answers = None, no_input: NoInput = False, exit_status: ExitStatus = False) -> int:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Annotated, Final
 
-import typer
-
 from ..deciding import Manner, choice, decide
+from ..declared import option
 from ..files import read_object
 from ..frame import Frame
 from ..options import ExitStatus, NoInput, Reason, Words, Yes
@@ -15,7 +14,7 @@ PURPOSE: Final = "Recover"
 
 OutcomeFile = Annotated[
     str | None,
-    typer.Option("--outcome-file", metavar="FILE", help='What a person found out: {"applied": true|false, "result": ...}; - is stdin.'),
+    option("--outcome-file", metavar="FILE", help='What a person found out: {"applied": true|false, "result": ...}; - is stdin.'),
 ]
 
 

@@ -8,10 +8,9 @@ from collections.abc import Iterator
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Annotated, Final
 
-import typer
-
 from ...core.errors import ToolgateError
 from .. import output
+from ..declared import option
 from ..frame import Frame
 from ..options import MOST, MaybeRun
 from ..streams import OUT
@@ -25,10 +24,10 @@ PURPOSE: Final = "Look"
 _HASH: Final = re.compile(r"[0-9a-f]{0,64}\Z")
 _PAUSE: Final = 0.3  # seconds between two looks
 
-Type = Annotated[str | None, typer.Option("--type", metavar="TYPE", help="Only events of this type.")]
-Since = Annotated[str, typer.Option("--since", metavar="SEQ", show_default=False, help="Only events after this one, or this head.")]
-Follow = Annotated[bool, typer.Option("-f", "--follow", help="Go on with those that come.")]
-AtMost = Annotated[int | None, typer.Option("--limit", min=1, max=MOST, metavar="N", help="At most so many.")]
+Type = Annotated[str | None, option("--type", metavar="TYPE", help="Only events of this type.")]
+Since = Annotated[str, option("--since", metavar="SEQ", help="Only events after this one, or this head.")]
+Follow = Annotated[bool, option("-f", "--follow", help="Go on with those that come.")]
+AtMost = Annotated[int | None, option("--limit", least=1, most=MOST, metavar="N", help="At most so many.")]
 
 
 def run(frame: Frame, run_id: MaybeRun = None, type: Type = None, since: Since = "0", limit: AtMost = None, follow: Follow = False) -> int:

@@ -5,10 +5,9 @@ from __future__ import annotations
 import os
 from typing import Annotated, Final
 
-import typer
-
 from ...core.errors import ToolgateError
 from .. import catalogue
+from ..declared import Argument
 from ..frame import Frame
 from ..safe import Safe
 from ..streams import OUT
@@ -16,7 +15,7 @@ from ..streams import OUT
 PURPOSE: Final = "Know"
 TOPICS: Final = os.path.join(os.path.dirname(os.path.dirname(__file__)), "topics")
 
-Topic = Annotated[list[str] | None, typer.Argument(metavar="[TOPIC]", help="A command, a group of them, or a topic.", show_default=False)]
+Topic = Annotated[list[str] | None, Argument(metavar="[TOPIC]", help="A command, a group of them, or a topic.")]
 
 
 def run(_frame: Frame, topic: Topic = None) -> int:

@@ -5,16 +5,15 @@ from __future__ import annotations
 import os
 from typing import Annotated, Final
 
-import typer
-
 from .. import output
+from ..declared import Argument
 from ..frame import Frame
 from ..safe import fill
 from ..views import written
 
 PURPOSE: Final = "Know"
 
-Folder = Annotated[str | None, typer.Argument(metavar="[DIR]", help="Where; default: the home.", show_default=False)]
+Folder = Annotated[str | None, Argument(metavar="[DIR]", help="Where; default: the home.")]
 
 
 def run(frame: Frame, folder: Folder = None) -> int:

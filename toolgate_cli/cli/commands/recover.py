@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Annotated, Final
 
-import typer
-
 from .. import deciding, exits, output
+from ..declared import option
 from ..frame import Frame
 from ..options import MaybeRun
 from ..safe import fill
@@ -15,11 +14,11 @@ from ..views import run as runs
 PURPOSE: Final = "Recover"
 SCHEMA: Final = "toolgate.recovered/1"
 
-OwnerDead = Annotated[str | None, typer.Option("--owner-dead", metavar="OWNER", help="An owner on another host that is known to be dead.")]
+OwnerDead = Annotated[str | None, option("--owner-dead", metavar="OWNER", help="An owner on another host that is known to be dead.")]
 
 
 AcceptRollback = Annotated[
-    bool, typer.Option("--accept-rollback", help="Take a database that is older than what was seen of it: a restored copy.")
+    bool, option("--accept-rollback", help="Take a database that is older than what was seen of it: a restored copy.")
 ]
 
 

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from typing import Annotated, Final
 
-import typer
-
 from ..deciding import Manner, decide
+from ..declared import Argument
 from ..frame import Frame
 from ..options import ExitStatus, NoInput, Reason, RunId, Yes
 
 PURPOSE: Final = "Decide"
 
-StepWord = Annotated[str | None, typer.Argument(metavar="[STEP]", help="The step; default: the one that waits.", show_default=False)]
+StepWord = Annotated[str | None, Argument(metavar="[STEP]", help="The step; default: the one that waits.")]
 
 
 def run(

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from typing import Annotated, Final
 
-import typer
-
 from ..deciding import conclude
+from ..declared import Argument, option
 from ..files import blaming, distinct, pairs, read_object
 from ..frame import Frame
 from ..options import ExitStatus
 
 PURPOSE: Final = "Run"
 
-Workflow = Annotated[str, typer.Argument(metavar="WORKFLOW", help="The id that a workflow file gives itself.", show_default=False)]
-Input = Annotated[list[str] | None, typer.Option("-i", "--input", metavar="KEY=VALUE", help="An input; may be given several times.")]
-Inputs = Annotated[str | None, typer.Option("--inputs", metavar="FILE", help="Inputs as one JSON object; - is stdin.")]
+Workflow = Annotated[str, Argument(metavar="WORKFLOW", help="The id that a workflow file gives itself.")]
+Input = Annotated[list[str] | None, option("-i", "--input", metavar="KEY=VALUE", help="An input; may be given several times.")]
+Inputs = Annotated[str | None, option("--inputs", metavar="FILE", help="Inputs as one JSON object; - is stdin.")]
 
 
 def run(frame: Frame, workflow: Workflow, input: Input = None, inputs: Inputs = None, exit_status: ExitStatus = False) -> int:

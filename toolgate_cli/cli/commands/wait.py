@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from typing import Annotated, Final, Literal
 
-import typer
-
 from ...core import durations
 from ...core.errors import ToolgateError
 from .. import exits, output
+from ..declared import option
 from ..frame import Frame
 from ..options import RunId
 from ..views import run as runs
 
 PURPOSE: Final = "Look"
 
-Until = Annotated[Literal["decided", "done", "approval"], typer.Option("--for", help="What to wait for.")]
-Timeout = Annotated[str | None, typer.Option("--timeout", metavar="D", help='At most so long: "30s", "5m", "4h".')]
+Until = Annotated[Literal["decided", "done", "approval"], option("--for", help="What to wait for.")]
+Timeout = Annotated[str | None, option("--timeout", metavar="D", help='At most so long: "30s", "5m", "4h".')]
 
 
 def run(frame: Frame, run_id: RunId, until: Until = "done", timeout: Timeout = None) -> int:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 from ...core.types import Json
+from ...core.values import NamedTuple
 from ..safe import Safe, line, show_json
 
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
 
 from ...core import patterns
 from ...core.errors import ToolgateError
 from ...core.types import Json
+from ...core.values import NamedTuple
 from .. import models, shapes
 from ..issues import Issues, meant
 from ..kinds import Kinds

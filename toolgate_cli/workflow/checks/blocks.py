@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
 
 from ...core.cursor import DEPTH
+from ...core.values import NamedTuple
 from ..issues import Issues
 from ..positions import KeyPath
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import NamedTuple
 
 from ...core import references
 from ...core.errors import ToolgateError
+from ...core.values import NamedTuple
 from ..issues import Issues, meant
 from ..positions import KeyPath
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated, Final
 
-import typer
-
 from ....core.errors import ToolgateError
 from ... import output
+from ...declared import option
 from ...frame import Frame
 from ...safe import fill
 from ...streams import ERR
@@ -16,9 +15,7 @@ from ...views import audit
 PURPOSE: Final = "Know"
 
 
-Head = Annotated[
-    str | None, typer.Option("--head", metavar="SEQ:HASH", help="A head that was kept: the log has to go on from it, unchanged.")
-]
+Head = Annotated[str | None, option("--head", metavar="SEQ:HASH", help="A head that was kept: the log has to go on from it, unchanged.")]
 
 
 def run(frame: Frame, head: Head = None) -> int:

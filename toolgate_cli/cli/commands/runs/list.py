@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated, Final
 
-import typer
-
 from ....core.types import Status
 from ... import output
+from ...declared import option
 from ...frame import Frame
 from ...options import Limit
 from ...views import run as one
@@ -15,7 +14,7 @@ from ...views import runs
 
 PURPOSE: Final = "Look"
 
-In = Annotated[Status | None, typer.Option("--status", help="Only runs in this status.")]
+In = Annotated[Status | None, option("--status", help="Only runs in this status.")]
 
 
 def run(frame: Frame, status: In = None, limit: Limit = 50) -> int:

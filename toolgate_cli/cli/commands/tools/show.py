@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from typing import Annotated, Final
 
-import typer
-
 from ... import output
+from ...declared import Argument
 from ...frame import Frame
 from ...views import tools
 
 PURPOSE: Final = "Know"
 
-Capability = Annotated[str, typer.Argument(metavar="CAPABILITY", help="Its name, whole.", show_default=False)]
+Capability = Annotated[str, Argument(metavar="CAPABILITY", help="Its name, whole.")]
 
 
 def run(frame: Frame, capability: Capability) -> int:

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from typing import Annotated, Final
 
-import typer
-
 from ... import exits, output
+from ...declared import Argument
 from ...frame import Frame
 from ...views import workflows
 
 PURPOSE: Final = "Know"
 
-Id = Annotated[str | None, typer.Argument(metavar="[WORKFLOW]", help="Only this one.", show_default=False)]
+Id = Annotated[str | None, Argument(metavar="[WORKFLOW]", help="Only this one.")]
 
 
 def run(frame: Frame, workflow: Id = None) -> int:

@@ -1,0 +1,69 @@
+"""The immutable values that everything is said in: typing's NamedTuple to whoever reads or checks the code, and a fraction of its cost.
+
+A process that decides one call defines well over a hundred of them and makes a few: typing compiles the annotations and the constructor of
+each when it is defined. Here the annotations stay text, and a constructor is compiled when the first value is made.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import NamedTuple as NamedTuple
+else:
+    from collections import _tuplegetter as field
+    from types import MappingProxyType
+
+    class Value(tuple):
+        """What every NamedTuple inherits. `_fields`: names, in order; `_field_defaults`: name -> value, of the last ones."""
+
+        __slots__ = ()
+        _fields = ()
+        _field_defaults = MappingProxyType({})
+
+        def __new__(cls, *items, **named):
+            if not cls._fields:
+                return tuple.__new__(cls)
+            # of names from a class body, so they are identifiers; collections.namedtuple makes its constructor the same way
+            text = f"lambda cls, {', '.join(cls._fields)}: new(cls, ({', '.join(cls._fields)},))"
+            made = eval(text, {"new": tuple.__new__, "__name__": cls.__module__})
+            made.__name__, made.__qualname__ = "__new__", f"{cls.__name__}.__new__"
+            made.__defaults__ = tuple(cls._field_defaults.values()) or None
+            cls.__new__ = made
+            return made(cls, *items, **named)
+
+        def __getnewargs__(self):
+            return tuple(self)
+
+        def __repr__(self):
+            return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in zip(self._fields, self, strict=True))})"
+
+        @classmethod
+        def _make(cls, items):
+            return cls(*items)
+
+        def _replace(self, **changed):
+            made = tuple.__new__(type(self), map(changed.pop, self._fields, self))
+            if changed:
+                raise ValueError(f"{type(self).__name__} has no {', '.join(changed)}")
+            return made
+
+        def _asdict(self):
+            return dict(zip(self._fields, self, strict=True))
+
+    class _Definition(type):
+        """Turns a class body of annotated names into a tuple with these names."""
+
+        def __new__(mcs, name, _bases, body):
+            names = tuple(body.get("__annotations__", ()))
+            defaults = {key: body[key] for key in names if key in body}
+            if list(defaults) != list(names[len(names) - len(defaults) :]):
+                raise TypeError(f"{name}: a field without a default stands behind one that has one")
+            for at, key in enumerate(names):
+                if key.startswith("_"):
+                    raise TypeError(f"{name}: {key} is no name of a field")
+                body[key] = field(at, key)
+            body.update(__slots__=(), __match_args__=names, _fields=names, _field_defaults=defaults)
+            return type(name, (Value,), body)
+
+    NamedTuple = type.__new__(_Definition, "NamedTuple", (), {})
