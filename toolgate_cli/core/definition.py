@@ -34,6 +34,11 @@ class Definition:
             return cast("list[StepTable]", self._root["steps"])
         return cast("dict[str, list[StepTable]]", self._root["blocks"])[block]
 
+    def kinds(self) -> set[str]:
+        """The kinds of all steps, wherever they stand."""
+        sequences = [self.sequence(""), *cast("dict[str, list[StepTable]]", self._root["blocks"]).values()]
+        return {str(table["type"]) for sequence in sequences for table in sequence}
+
     def form(self, name: str) -> list[Mapping[str, Json]]:
         return cast("dict[str, list[Mapping[str, Json]]]", self._root["forms"])[name]
 

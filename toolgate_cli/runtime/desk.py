@@ -5,10 +5,11 @@ Before anything decides or drives, attempts of dead processes are taken back.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Literal
 
 from ..core.config import Identity
+from ..core.definition import Definition
 from ..core.errors import ToolgateError
 from ..core.person import Person
 from ..core.records import Row, RowQuery
@@ -42,8 +43,8 @@ class Desk(Window):
         return self._answer(run, "started", engine.faults.get(run))
 
     def continue_run(self, run: str) -> Answer:
-        engine = self._engine()
         id = self._run(run)
+        engine = self._engine(id)
         starting.continue_run(engine, id)
         return self._answer(id, "continued", engine.faults.get(id))
 
@@ -58,8 +59,8 @@ class Desk(Window):
 
     def retry_step(self, run: str, step: str, reason: str | None = None) -> Answer:
         self._guard("retry --step")
-        engine = self._engine()
         id = self._run(run)
+        engine = self._engine(id)
         starting.retry_step(engine, id, step, reason)
         return self._answer(id, "retried", engine.faults.get(id))
 
@@ -119,22 +120,30 @@ class Desk(Window):
     def _decide(self, target: Waiting, decision: Decision) -> Answer:
         self._guard(decision.verb, target.row)
         recovery.end_survivors(self._ports, target.row)
-        engine = self._engine()
+        engine = self._engine(target.row.run_id)
         effect = deciding.decide(engine, target.row, decision)
         return self._answer(target.row.run_id, effect, engine.faults.get(target.row.run_id))
 
     def _step(self, target: Waiting, word: gates.Word) -> Answer:
         self._guard(word.verb, target.row)
-        engine = self._engine()
+        engine = self._engine(target.row.run_id)
         effect = gates.decide(engine, target.row, word)
         return self._answer(target.row.run_id, effect, engine.faults.get(target.row.run_id))
 
     # ---- what all of them stand on ----
-    def _engine(self) -> Engine:
+    def _engine(self, run: str | None = None) -> Engine:
+        """`run`: the only one that it will drive; None: any."""
         world = self._load()
-        engine = Engine(self._ports, self._who(world.config.identity), world)
+        engine = Engine(self._ports, self._who(world.config.identity), world, self._kinds(run))
         self._take_back()
         return engine
+
+    def _kinds(self, run: str | None) -> Collection[str]:
+        """The kinds of step that may be met."""
+        with self._ports.store.read() as tx:
+            found = tx.run(run) if run is not None else None
+            stored = tx.definition(found.definition) if found is not None else None
+        return Definition(stored.body).kinds() if stored is not None else self._ports.step_kinds()
 
     def _accept_rollback(self) -> None:
         with write(self._ports, self._stopper()) as unit:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from contextlib import AbstractContextManager, suppress
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -26,15 +27,16 @@ PASSES = 100  # how often a world that keeps changing is read again
 
 
 class Engine:
-    """One command's drive. `world` is read again whenever a verdict says that a file is not the one that was read."""
+    """One command's drive, of runs with steps of these kinds. `world` is read again whenever a verdict says that a file is not the one that
+    was read."""
 
-    def __init__(self, ports: Ports, person: Person, world: World) -> None:
+    def __init__(self, ports: Ports, person: Person, world: World, kinds: Collection[str]) -> None:
         self.ports = ports
         self.person = person
         self.world = world
         self.faults: dict[str, ToolgateError] = {}  # run -> what kept it from being carried on
         self._passes = 0
-        for name in ports.step_kinds():
+        for name in kinds:
             ports.step_kind(name)  # imported now: no module is while the store is locked (I7)
         self._warm()
 
