@@ -46,10 +46,48 @@ def test_where_it_cannot_be_written_nothing_is_kept_and_nothing_fails(state: Pat
     assert heads.kept("id") is None
 
 
-@pytest.mark.parametrize("content", ["", "x:y", "7", ":", "7:"])
-def test_a_file_that_is_broken_is_no_head_or_fits_no_log(state: Path, content: str) -> None:
+@pytest.mark.parametrize("content", ["", "x:y", "7", ":", "7:", f"7:{HASH[1:]}", f"-7:{HASH}", "\0" * 96])
+def test_a_file_that_is_broken_is_no_head_and_is_written_anew(state: Path, content: str) -> None:
     heads = FileHeads("/home/a.db")
     heads.keep("id", 7, HASH)
     [file] = (state / "toolgate" / "heads").iterdir()
     file.write_text(content)
-    assert heads.kept("id") in (None, (7, "")) and os.path.exists(file)
+    assert heads.kept("id") is None and os.path.exists(file)
+    heads.keep("id", 5, HASH)
+    assert heads.kept("id") == (5, HASH)
+
+
+def test_a_head_of_any_length_replaces_the_one_before(state: Path) -> None:
+    heads = FileHeads("/home/a.db")
+    for seq in (9, 10, 10**17):
+        heads.keep("id", seq, HASH)
+        assert heads.kept("id") == (seq, HASH)
+    heads.keep("id", 1, HASH, accepted=True)
+    assert heads.kept("id") == (1, HASH)
+
+
+def test_of_many_who_keep_at_once_the_last_head_stays(state: Path) -> None:
+    heads = FileHeads("/home/a.db")
+    heads.keep("id", 1, HASH)
+    children = []
+    for part in range(4):
+        children.append(os.fork())
+        if not children[-1]:
+            for seq in range(2 + part, 402, 4):
+                heads.keep("id", seq, HASH)
+            os._exit(0)
+    while children:
+        assert heads.kept("id") is not None
+        if os.waitpid(children[-1], os.WNOHANG)[0]:
+            children.pop()
+    assert heads.kept("id") == (401, HASH)
+
+
+def test_a_link_in_its_place_is_not_written_through(state: Path, tmp_path: Path) -> None:
+    heads = FileHeads("/home/a.db")
+    heads.keep("id", 7, HASH)
+    [file] = (state / "toolgate" / "heads").iterdir()
+    file.unlink()
+    file.symlink_to(tmp_path / "other")
+    heads.keep("id", 8, HASH)
+    assert not (tmp_path / "other").exists()

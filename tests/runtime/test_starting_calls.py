@@ -39,9 +39,27 @@ def test_a_start_that_cannot_be_recorded_does_not_happen(home: Home) -> None:
 def test_a_call_that_the_policy_allows_is_not_started_without_its_record_either(home: Home) -> None:
     refuses_to_write(home, "TOOL_INVOCATION_STARTED")
     home.write(free=texts.FLOWS["free"])
-    answer = home.desk().start("free", {}, {})
-    assert answer.fault is not None and answer.fault.kind == "storage"
-    assert home.tools.starts == [] and "TOOL_INVOCATION_STARTED" not in home.types()
+    before = home.dump()
+    with pytest.raises(ToolgateError) as caught:
+        home.desk().start("free", {}, {})
+    assert caught.value.kind == "storage"
+    assert home.tools.starts == [] and changed(before, home.dump()) == []
+
+
+def test_a_run_up_to_its_first_outside_work_is_one_commit(home: Home) -> None:
+    home.write(free=texts.FLOWS["free"])
+    commits: list[str] = []
+
+    def looks(started: Started):  # type: ignore[no-untyped-def]
+        commits.extend(home.types())
+        return FAILED
+
+    home.tools.plan["free.send"] = [looks]
+    faults: list[int] = []
+    home.watch.fault = lambda name, _values: faults.append(1) if name == "append" else None
+    home.desk().start("free", {}, {})
+    assert commits[:1] == ["RUN_STARTED"] and commits[-1] == "TOOL_INVOCATION_STARTED"
+    assert len(faults) == 2  # what led to the call, and what came of it
 
 
 def test_the_attempt_and_its_event_are_durable_before_the_tool_is_called(home: Home) -> None:

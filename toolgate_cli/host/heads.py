@@ -7,9 +7,16 @@ folder cannot be written nothing is kept, and nothing is refused for it.
 from __future__ import annotations
 
 import os
+import re
+import time
 from contextlib import suppress
+from typing import Final
 
 from .private import private_folder
+
+_HEAD: Final = re.compile(rb"(\d{1,18}):([0-9a-f]{64})")
+_WIDTH: Final = 96  # bytes
+_TRIES: Final = 20  # for the lock, 1 ms apart
 
 
 class FileHeads:
@@ -20,24 +27,44 @@ class FileHeads:
 
     def kept(self, identity: str) -> tuple[int, str] | None:
         try:
-            with open(self._file(identity), encoding="ascii") as file:
-                seq, _, hash = file.read(200).strip().partition(":")
-            return int(seq), hash
-        except (OSError, ValueError):
+            with open(self._file(identity), "rb") as file:
+                return _parsed(file.read(_WIDTH))
+        except OSError:
             return None
 
     def keep(self, identity: str, seq: int, hash: str, *, accepted: bool = False) -> None:
         """Never goes back, unless a person `accepted` that the database did."""
-        before = self.kept(identity)
-        if before is not None and before[0] > seq and not accepted:
-            return
         path = self._file(identity)
-        scratch = f"{path}.{os.getpid()}"
-        with suppress(OSError):
-            private_folder(os.path.dirname(path))
-            with open(os.open(scratch, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="ascii") as file:
-                file.write(f"{seq}:{hash}\n")
-            os.replace(scratch, path)
+        try:
+            try:
+                self._put(path, seq, hash, accepted)
+            except FileNotFoundError:
+                private_folder(os.path.dirname(path))
+                self._put(path, seq, hash, accepted)
+        except OSError:
+            return
+
+    def _put(self, path: str, seq: int, hash: str, accepted: bool) -> None:
+        """In place and of one width, so that it is one write: a file that is renamed over another one is synced by some file systems, and
+        that would cost as much as the commit it follows."""
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+        try:
+            self._lock(descriptor)
+            before = _parsed(os.pread(descriptor, _WIDTH, 0))
+            if before is None or before[0] <= seq or accepted:
+                os.pwrite(descriptor, f"{seq}:{hash}".ljust(_WIDTH - 1).encode("ascii") + b"\n", 0)
+        finally:
+            os.close(descriptor)
+
+    def _lock(self, descriptor: int) -> None:
+        """So that of two who keep a head at once the later head stays; whoever was stopped in here is not waited for."""
+        import fcntl
+
+        for _ in range(_TRIES):
+            with suppress(BlockingIOError):
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                return
+            time.sleep(0.001)
 
     def _file(self, identity: str) -> str:
         import hashlib
@@ -45,3 +72,8 @@ class FileHeads:
         state = os.environ.get("XDG_STATE_HOME") or os.path.join(os.path.expanduser("~"), ".local", "state")
         name = hashlib.sha256(f"{identity}\n{self._path}".encode("utf-8", "surrogateescape")).hexdigest()[:32]
         return os.path.join(state, "toolgate", "heads", name)
+
+
+def _parsed(content: bytes) -> tuple[int, str] | None:
+    found = _HEAD.fullmatch(content.rstrip())
+    return (int(found[1]), found[2].decode("ascii")) if found else None

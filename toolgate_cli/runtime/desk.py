@@ -140,8 +140,10 @@ class Desk(Window):
 
     def _kinds(self, run: str | None) -> Collection[str]:
         """The kinds of step that may be met."""
+        if run is None:
+            return self._ports.step_kinds()
         with self._ports.store.read() as tx:
-            found = tx.run(run) if run is not None else None
+            found = tx.run(run)
             stored = tx.definition(found.definition) if found is not None else None
         return Definition(stored.body).kinds() if stored is not None else self._ports.step_kinds()
 

@@ -32,8 +32,12 @@ def kept(ports: Ports) -> tuple[int, str] | None:
 
 def taken_back(ports: Ports) -> str | None:
     """Why the database is older than what was seen of it; None: it is not."""
-    head = kept(ports)
     with ports.store.read() as tx:
+        identity, last = tx.identity(), tx.head()
+    head = ports.heads.kept(identity)
+    if head is None or (last is not None and head == (last.seq, last.hash)):
+        return None
+    with ports.store.read() as tx:  # somebody may have committed since: held against a log that is read after the head was
         return behind(tx, head)
 
 

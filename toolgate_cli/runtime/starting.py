@@ -12,38 +12,57 @@ from ..core.intents import Continued
 from ..core.records import Definition as Stored
 from ..core.records import EventQuery, Row, RowQuery, Run, RunQuery, Value
 from ..core.types import Json, Verb
+from ..core.world import Needs
 from . import ownership, parking, recovery, settling, standing
 from .advance import build, put
 from .engine import Engine
 from .unit import Unit
-from .work import Work
+from .work import Prepare, Work
 
 if TYPE_CHECKING:
     from .ports import Bundle
 
 
+class _NotReady(Exception):  # no error: the transaction is taken back, and what it needs is fetched
+    """The very first call needs something from outside."""
+
+    def __init__(self, needs: Needs) -> None:
+        super().__init__()
+        self.needs = needs
+
+
 def start(engine: Engine, bundle: Bundle, inputs: Mapping[str, Json]) -> str:
     """A new run of the workflow as it is now, driven to its first wait or its end; its id."""
-    ports = engine.ports
-    id = ports.mint.id("r")
-    with engine.write() as unit:
-        unit.tx.add([Stored(bundle.digest, "workflow", bundle.body)])
-        run = Run(
-            id, bundle.id, bundle.digest, engine.person.name, "RUNNING", cursor.dump(cursor.start()), 1, ownership.mine(ports),
-            0, 0, None, unit.now, unit.now,
-        )  # fmt: skip
-        unit.tx.put_run(run, None)
-        unit.tx.add(Value(id, f"inputs.{name}", -1, canonical.encode(value), None, "user") for name, value in inputs.items())
-        facts: dict[str, Json] = {
-            "workflow": bundle.id,
-            "definition": bundle.digest,
-            "config": engine.world.config.digest,
-            **engine.person.facts(),
-        }
-        unit.record("RUN_STARTED", run, facts)
-        work = engine.take(unit, run)
+    id = engine.ports.mint.id("r")
+    while True:
+        try:
+            with engine.write() as unit:
+                work = _begin(engine, unit, id, bundle, inputs)
+                if isinstance(work, Prepare):
+                    raise _NotReady(work.needs)
+            break
+        except _NotReady as not_ready:  # nothing outside has happened yet: begun again it is one commit, not two
+            engine.prepare(not_ready.needs)
     engine.carry(id, work)
     return id
+
+
+def _begin(engine: Engine, unit: Unit, id: str, bundle: Bundle, inputs: Mapping[str, Json]) -> Work | None:
+    unit.tx.add([Stored(bundle.digest, "workflow", bundle.body)])
+    run = Run(
+        id, bundle.id, bundle.digest, engine.person.name, "RUNNING", cursor.dump(cursor.start()), 1, ownership.mine(engine.ports),
+        0, 0, None, unit.now, unit.now,
+    )  # fmt: skip
+    unit.tx.put_run(run, None)
+    unit.tx.add(Value(id, f"inputs.{name}", -1, canonical.encode(value), None, "user") for name, value in inputs.items())
+    facts: dict[str, Json] = {
+        "workflow": bundle.id,
+        "definition": bundle.digest,
+        "config": engine.world.config.digest,
+        **engine.person.facts(),
+    }
+    unit.record("RUN_STARTED", run, facts)
+    return engine.take(unit, run)
 
 
 def _allowed(unit: Unit, run_id: str, verb: Verb) -> Run:
