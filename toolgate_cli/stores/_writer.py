@@ -39,6 +39,7 @@ class SqliteWriter(SqliteReader):
 
     spoiled = False  # a change failed: the store rolls back at the end
     erased = False  # old pages hold what was erased: the store cleans them at the end
+    _last: tuple[int, str] | None = None  # seq and hash that the log ends with, once that was read: nobody else adds to it meanwhile
 
     def _change(self, statement: str, values: Sequence[Any]) -> list[Any]:
         try:
@@ -98,9 +99,13 @@ class SqliteWriter(SqliteReader):
             self._change(statement, (run, top))
 
     # ---- the log ----
+    def head(self) -> Event | None:
+        event = super().head()
+        self._last = (event.seq, event.hash) if event else None
+        return event
+
     def append(self, events: Sequence[Event]) -> None:
-        last = self._one(_LAST)
-        seq, head = last if last else (0, self.identity())
+        seq, head = self._last or self._one(_LAST) or (0, self.identity())
         for event in events:
             seq += 1
             if event.seq != seq or event.prev != head:
@@ -108,6 +113,7 @@ class SqliteWriter(SqliteReader):
                 raise gap(event.seq)
             head = event.hash
         self._change_many(_APPEND, events)
+        self._last = (seq, head)
 
     def erase(self, call: str) -> None:
         self._change("PRAGMA secure_delete = ON", ())  # freed bytes are overwritten, not only forgotten
