@@ -171,3 +171,41 @@ def test_who_commits_while_somebody_compares_makes_no_log_look_old(home: Home) -
     from toolgate_cli.runtime import heads
 
     heads.refuse_rollback(desk._ports)
+
+
+def rewritten(home: Home, digest: str, old: str, new: str) -> None:
+    """A definition with another content under its digest."""
+    with home.store.read() as tx:
+        stored = tx.definition(digest)
+    assert stored is not None and old in stored.body
+    changed = stored._replace(body=stored.body.replace(old, new))
+    store = home.store
+    if hasattr(store, "_file"):
+        with store.write() as tx:
+            tx._connection.execute("UPDATE definitions SET body = ? WHERE digest = ?", (changed.body, digest))
+    else:
+        with store.write() as tx:
+            tx._tables.definitions[digest] = changed
+
+
+def test_a_tool_that_was_rewritten_in_the_store_is_neither_shown_nor_started(home: Home) -> None:
+    run = home.start("ask")
+    row = home.row(run)
+    rewritten(home, row.definition or "", "ask.send", "ask.mild")
+    desk = home.desk()
+    assert desk.pending(None, 9)[0][0].definition is None
+    with pytest.raises(ToolgateError, match="other hands"):
+        home.decide("approve", run)
+    assert home.tools.starts == []
+    assert home.decide("reject", run).run.run.status == "COMPLETED"
+
+
+def test_a_workflow_that_was_rewritten_in_the_store_is_not_carried_on(home: Home) -> None:
+    run = home.start("ask")
+    rewritten(home, home.run(run).definition, '"ask.send"', '"free.send"')
+    assert home.desk().show_run(run)[0].title is None
+    with pytest.raises(ToolgateError, match="other hands"):
+        home.decide("approve", run)
+    assert home.tools.starts == []
+    home.desk().cancel(run, None)
+    assert home.run(run).status == "CANCELLED"

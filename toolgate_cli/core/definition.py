@@ -3,16 +3,41 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import TYPE_CHECKING, cast
 
 from . import canonical
+from .digests import sha256
+from .errors import ToolgateError
 from .types import Json
 
 if TYPE_CHECKING:
     from .cursor import Cursor
+    from .records import Definition as Stored
 
 StepTable = Mapping[str, Json]
 COMMON = ("id", "type", "title", "gate")  # keys that every kind of step has
+
+
+def is_whole(stored: Stored) -> bool:
+    """Whether it still is what was pinned: its digest is that of its body."""
+    return sha256(stored.body) == stored.digest
+
+
+def opened(stored: Stored) -> Definition:
+    """A pinned workflow. ToolgateError("storage") where the database was changed by other hands."""
+    return _opened(stored.digest, stored.body)
+
+
+@lru_cache(maxsize=8)
+def _opened(digest: str, body: str) -> Definition:
+    if sha256(body) != digest:
+        raise ToolgateError(
+            "storage",
+            f"the workflow {digest[:12]} is not what was pinned: the database was changed by other hands",
+            "toolgate audit verify",
+        )
+    return Definition(body)
 
 
 class Definition:

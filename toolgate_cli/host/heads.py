@@ -10,6 +10,7 @@ import os
 import re
 import time
 from contextlib import suppress
+from functools import lru_cache
 from typing import Final
 
 from .private import private_folder
@@ -67,11 +68,16 @@ class FileHeads:
             time.sleep(0.001)
 
     def _file(self, identity: str) -> str:
-        import hashlib
-
         state = os.environ.get("XDG_STATE_HOME") or os.path.join(os.path.expanduser("~"), ".local", "state")
-        name = hashlib.sha256(f"{identity}\n{self._path}".encode("utf-8", "surrogateescape")).hexdigest()[:32]
-        return os.path.join(state, "toolgate", "heads", name)
+        return _named(state, identity, self._path)
+
+
+@lru_cache(maxsize=8)
+def _named(state: str, identity: str, path: str) -> str:
+    import hashlib
+
+    name = hashlib.sha256(f"{identity}\n{path}".encode("utf-8", "surrogateescape")).hexdigest()[:32]
+    return os.path.join(state, "toolgate", "heads", name)
 
 
 def _parsed(content: bytes) -> tuple[int, str] | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from functools import lru_cache
 
 from ..core.values import NamedTuple
 from . import tree
@@ -34,7 +35,13 @@ class HostProcesses:
     def inside_call(self) -> str | None:
         if call := os.environ.get("TOOLGATE_CALL"):
             return call
-        return next((call for pid in tree.ancestors() if (call := tree.call_of(pid))), None)
+        return _call_above(os.getpid())
+
+
+@lru_cache(maxsize=1)
+def _call_above(_process: int) -> str | None:
+    """Looked up once: a process that was started outside of any call does not come to be inside one."""
+    return next((call for pid in tree.ancestors() if (call := tree.call_of(pid))), None)
 
 
 class Fence(NamedTuple):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from ..core import canonical, cursor, statuses, tables
 from ..core.cursor import Cursor, Frame
-from ..core.definition import COMMON, Definition, StepTable
+from ..core.definition import COMMON, Definition, StepTable, opened
 from ..core.errors import ToolgateError
 from ..core.intents import Arrived, AskModel, AskPerson, CallTools, Done, Ended, Enter, Escalate, Fail, Intent, Pause, Settled, Write
 from ..core.records import Row, Run, Step, Value
@@ -59,7 +59,7 @@ def advance(unit: Unit, run: Run, world: World, arrived: Arrived = None) -> Work
     """Carries an owned run on and writes it back, once. None: it waits for a person, or has come to its end."""
     stored = unit.tx.definition(run.definition)
     assert stored is not None, run.definition
-    definition = Definition(stored.body)
+    definition = opened(stored)
     frames = cursor.load(run.cursor)
     if arrived is not None:
         frames = cursor.arrive(frames, arrived)

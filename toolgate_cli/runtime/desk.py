@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Literal
 
 from ..core.config import Identity
-from ..core.definition import Definition
+from ..core.definition import opened
 from ..core.errors import ToolgateError
 from ..core.person import Person
 from ..core.records import Row, RowQuery
@@ -40,13 +40,13 @@ class Desk(Window):
         engine = self._engine()
         bundle = self._ports.files.workflow(workflow)
         run = starting.start(engine, bundle, self._ports.files.inputs(bundle, given, texts))
-        return self._answer(run, "started", engine.faults.get(run))
+        return self._answer(run, "started", engine)
 
     def continue_run(self, run: str) -> Answer:
         id = self._run(run)
         engine = self._engine(id)
         starting.continue_run(engine, id)
-        return self._answer(id, "continued", engine.faults.get(id))
+        return self._answer(id, "continued", engine)
 
     def cancel(self, run: str, reason: str | None) -> Answer:
         """Needs no files: a run can be stopped while they are broken; then the name that counts is the operating system's."""
@@ -62,7 +62,7 @@ class Desk(Window):
         id = self._run(run)
         engine = self._engine(id)
         starting.retry_step(engine, id, step, reason)
-        return self._answer(id, "retried", engine.faults.get(id))
+        return self._answer(id, "retried", engine)
 
     def recover(self, run: str | None, owner_dead: str | None, *, accept_rollback: bool = False) -> tuple[Answer, ...]:
         """Takes over what dead processes left, and rejects what expired where its rule says so. `accept_rollback`: a database that is
@@ -79,7 +79,7 @@ class Desk(Window):
         engine = self._engine()
         touched |= dict.fromkeys(starting.take_over_dead(engine, id, owner_dead))
         touched |= dict.fromkeys(starting.reject_expired(engine, id))
-        return tuple(self._answer(run_id, "recovered", engine.faults.get(run_id)) for run_id in touched)
+        return tuple(self._answer(run_id, "recovered", engine) for run_id in touched)
 
     # ---- decisions ----
     def select(self, words: Sequence[str], verb: Verb) -> Waiting:
@@ -122,13 +122,13 @@ class Desk(Window):
         recovery.end_survivors(self._ports, target.row)
         engine = self._engine(target.row.run_id)
         effect = deciding.decide(engine, target.row, decision)
-        return self._answer(target.row.run_id, effect, engine.faults.get(target.row.run_id))
+        return self._answer(target.row.run_id, effect, engine)
 
     def _step(self, target: Waiting, word: gates.Word) -> Answer:
         self._guard(word.verb, target.row)
         engine = self._engine(target.row.run_id)
         effect = gates.decide(engine, target.row, word)
-        return self._answer(target.row.run_id, effect, engine.faults.get(target.row.run_id))
+        return self._answer(target.row.run_id, effect, engine)
 
     # ---- what all of them stand on ----
     def _engine(self, run: str | None = None) -> Engine:
@@ -145,7 +145,7 @@ class Desk(Window):
         with self._ports.store.read() as tx:
             found = tx.run(run)
             stored = tx.definition(found.definition) if found is not None else None
-        return Definition(stored.body).kinds() if stored is not None else self._ports.step_kinds()
+        return opened(stored).kinds() if stored is not None else self._ports.step_kinds()
 
     def _accept_rollback(self) -> None:
         with write(self._ports, self._stopper()) as unit:
@@ -156,8 +156,8 @@ class Desk(Window):
         self._ports.heads.keep(identity, event.seq, event.hash, accepted=True)
 
     def _take_back(self) -> None:
-        heads.refuse_rollback(self._ports)
-        recovery.take_back(self._ports, None)
+        if heads.refuse_rollback(self._ports):
+            recovery.take_back(self._ports, None)
 
     def _stopper(self) -> Person:
         try:
@@ -192,5 +192,7 @@ class Desk(Window):
         with self._ports.store.read() as tx:
             return selecting.run(tx, word, selecting.DECIDING).id
 
-    def _answer(self, run: str, effect: EffectWord, fault: ToolgateError | None = None) -> Answer:
-        return looking.answer(self._ports, run, effect, fault)
+    def _answer(self, run: str, effect: EffectWord, engine: Engine | None = None) -> Answer:
+        if engine is not None:
+            self._world = engine.world  # with what was fetched for it
+        return looking.answer(self._ports, run, effect, engine.faults.get(run) if engine else None)

@@ -8,6 +8,7 @@ from ..core import chain
 from ..core.errors import ToolgateError
 
 if TYPE_CHECKING:
+    from ..core.records import Event
     from .ports import Ports
     from .store import Reader
 
@@ -34,6 +35,10 @@ def taken_back(ports: Ports) -> str | None:
     """Why the database is older than what was seen of it; None: it is not."""
     with ports.store.read() as tx:
         identity, last = tx.identity(), tx.head()
+    return _compared(ports, identity, last)
+
+
+def _compared(ports: Ports, identity: str, last: Event | None) -> str | None:
     head = ports.heads.kept(identity)
     if head is None or (last is not None and head == (last.seq, last.hash)):
         return None
@@ -41,10 +46,13 @@ def taken_back(ports: Ports) -> str | None:
         return behind(tx, head)
 
 
-def refuse_rollback(ports: Ports) -> None:
-    """ToolgateError("storage") where the database is older than what was seen of it."""
-    reason = taken_back(ports)
+def refuse_rollback(ports: Ports) -> bool:
+    """ToolgateError("storage") where the database is older than what was seen of it; whether any attempt is on record."""
+    with ports.store.read() as tx:
+        identity, last, attempts = tx.identity(), tx.head(), tx.attempts(None)
+    reason = _compared(ports, identity, last)
     if reason is not None:
         raise ToolgateError(
             "storage", f"{reason}: a restored copy?", "see what has happened since, then toolgate recover --accept-rollback"
         )
+    return bool(attempts)

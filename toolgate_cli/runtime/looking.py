@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, cast
 
 from ..core import canonical, chain, digests, effects
-from ..core.definition import Definition
+from ..core.definition import is_whole, opened
 from ..core.errors import ToolgateError
 from ..core.records import Row, RowQuery, Run, RunQuery
 from ..core.types import Json, Provenance
@@ -26,7 +26,7 @@ def waiting(ports: Ports, tx: Reader, row: Row, workflow: str) -> Waiting:
     """A row with its call, its pinned tool and its votes."""
     stored = tx.call(row.id, row.revision) if row.revision is not None else None
     pinned = tx.definition(row.definition) if row.definition else None
-    body = canonical.parse(pinned.body) if pinned else None
+    body = canonical.parse(pinned.body) if pinned is not None and is_whole(pinned) else None
     declared = body.get("declared") if isinstance(body, dict) else None
     last = canonical.parse(row.last) if row.last and row.revision is None else None
     return Waiting(
@@ -70,7 +70,7 @@ def run_view(tx: Reader, run: Run, *, context: bool = False, changed: bool | Non
     from ..core import cursor  # a listing of what waits does not need it
 
     stored = tx.definition(run.definition)
-    definition = Definition(stored.body) if stored else None
+    definition = opened(stored) if stored is not None and is_whole(stored) else None
     path = definition.path(cursor.load(run.cursor)) if definition else ""
     outputs = {step.path: canonical.parse(step.output) for step in tx.steps(run.id) if step.output is not None}
     error = canonical.parse(run.error) if run.error else None

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from .. import __version__
 from ..core import canonical, chain, digests, durations
+from ..core.definition import is_whole
 from ..core.errors import ToolgateError
 from ..core.records import Accepted, Attempt, Call, Definition, Event, EventQuery, Row, Run
 from ..core.types import Json
@@ -82,10 +83,16 @@ def digest(row: Row) -> str:
 
 def parked_by_the_chain(unit: Unit, row: Row) -> None:
     """A row is started only if the chain has the event that parked exactly it; one that was put in or changed by hand has none."""
-    if not is_parked(unit.tx, row):
+    if not is_parked(unit.tx, row) or not _is_pinned(unit.tx, row):
         raise ToolgateError(
             "storage", f"no event of the log parked {row.id}: the database was changed by other hands", "toolgate audit verify"
         )
+
+
+def _is_pinned(tx: Reader, row: Row) -> bool:
+    """Whether the tool that is shown with the row is the one that it was parked under."""
+    stored = tx.definition(row.definition) if row.definition is not None else None
+    return stored is None or is_whole(stored)
 
 
 def is_parked(tx: Reader, row: Row) -> bool:

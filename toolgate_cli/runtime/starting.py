@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Protocol, cast
 
 from ..core import canonical, cursor
-from ..core.definition import Definition, StepTable
+from ..core.definition import Definition, StepTable, opened
 from ..core.errors import ToolgateError
 from ..core.intents import Continued
 from ..core.records import Definition as Stored
@@ -166,7 +166,7 @@ def retry_step(engine: Engine, run_id: str, step: str, reason: str | None = None
         run = _allowed(unit, run_id, "retry --step")
         stored = unit.tx.definition(run.definition)
         assert stored is not None
-        definition = Definition(stored.body)
+        definition = opened(stored)
         top = _top(definition, step)
         _may_retry(engine, unit, run, definition.sequence("")[top])
         unit.tx.rewind(run.id, top)

@@ -90,6 +90,7 @@ _FIRST: tuple[str, ...] = (
     "CREATE INDEX pending_by_run ON pending (run_id, created_at, id)",
     "CREATE INDEX pending_by_time ON pending (created_at, id)",
     "CREATE INDEX pending_calls ON pending (created_at, id) WHERE revision IS NOT NULL",  # the implicit choice
+    "CREATE INDEX pending_by_event ON pending (parked_by)",  # else every event is looked for in all rows: a row is saved before its event
     "CREATE INDEX pending_by_expiry ON pending (expires_at) WHERE expires_at IS NOT NULL",
     # a claimed row as JSON, with who started it: it goes back as it came
     """CREATE TABLE attempts (

@@ -23,7 +23,8 @@ _BEGIN = f"INSERT INTO attempts ({ATTEMPT}) VALUES ({', '.join('?' * len(ATTEMPT
 _FINISH = f"DELETE FROM attempts WHERE id = ? AND version = ? AND number = ? RETURNING {ATTEMPT}"
 _MARK = "UPDATE attempts SET cancelled = 1 WHERE run_id = ?"
 _NEW_RUN = insert("runs", Run, " ON CONFLICT DO NOTHING RETURNING id")
-_PUT_RUN = f"UPDATE runs SET {', '.join(f'{field} = ?' for field in Run._fields)} WHERE id = ? AND version = ? RETURNING id"
+# the id is not set: SQLite would look for every row that refers to it, in tables that have no index for that
+_PUT_RUN = f"UPDATE runs SET {', '.join(f'{field} = ?' for field in Run._fields[1:])} WHERE id = ? AND version = ? RETURNING id"
 _REWIND = ("DELETE FROM context WHERE run_id = ? AND top >= ?", "DELETE FROM steps WHERE run_id = ? AND top >= ?")
 _LAST = "SELECT seq, hash FROM events WHERE seq > 0 ORDER BY seq DESC LIMIT 1"
 _APPEND = insert("events", Event)
@@ -88,7 +89,7 @@ class SqliteWriter(SqliteReader):
     def put_run(self, run: Run, was: int | None) -> bool:
         if was is None:
             return bool(self._change(_NEW_RUN, run))
-        return bool(self._change(_PUT_RUN, (*run, run.id, was)))
+        return bool(self._change(_PUT_RUN, (*run[1:], run.id, was)))
 
     def add(self, facts: Iterable[Keep]) -> None:
         for fact in facts:
