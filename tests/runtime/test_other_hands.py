@@ -11,7 +11,7 @@ from toolgate_cli.core.records import Attempt, Vote
 
 from . import texts
 from .fakes import FAILED, LOST, OK
-from .kit import Home
+from .kit import Home, dies
 from .test_parking_digests import by_hand
 
 RETURNS = texts.rule("two.*", "require_approval", 'approver_scope = "desk"\napprovals = 2\nexpires_in = "1h"\non_expiry = "reject"')
@@ -198,6 +198,16 @@ def test_a_tool_that_was_rewritten_in_the_store_is_neither_shown_nor_started(hom
         home.decide("approve", run)
     assert home.tools.starts == []
     assert home.decide("reject", run).run.run.status == "COMPLETED"
+
+
+def test_a_tool_that_was_rewritten_in_the_store_lowers_no_doubt(home: Home) -> None:
+    home.tools.plan["free.send"] = [dies]
+    home.killed(lambda: home.start("free"))
+    with home.store.read() as tx:
+        [attempt] = tx.attempts(None)
+    rewritten(home, attempt.row.definition or "", '"unsafe"', '"read_only"')
+    home.desk().pending(None, 9)
+    assert home.row(attempt.row.run_id).doubt == "unsafe"
 
 
 def test_a_workflow_that_was_rewritten_in_the_store_is_not_carried_on(home: Home) -> None:

@@ -24,6 +24,13 @@ def is_whole(stored: Stored) -> bool:
     return sha256(stored.body) == stored.digest
 
 
+def declared(stored: Stored | None) -> Mapping[str, Json] | None:
+    """A pinned tool as toolgate.toml declared it; None where it is not there, or not what was pinned."""
+    body = canonical.parse(stored.body) if stored is not None and is_whole(stored) else None
+    told = body.get("declared") if isinstance(body, dict) else None
+    return told if isinstance(told, dict) else None
+
+
 def opened(stored: Stored) -> Definition:
     """A pinned workflow. ToolgateError("storage") where the database was changed by other hands."""
     return _opened(stored.digest, stored.body)

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
-from ..core import canonical, durations, effects
+from ..core import durations, effects
+from ..core.definition import declared
 from ..core.records import Attempt, Row
 from ..core.types import Effect
 
@@ -46,8 +47,6 @@ def as_row(attempt: Attempt, effect: Effect) -> Row:
 
 def effect_of(tx: Reader, row: Row) -> Effect:
     """The effect class under which a call was started; without its definition, the strictest."""
-    definition = tx.definition(row.definition) if row.definition else None
-    body = canonical.parse(definition.body) if definition else None
-    declared = body.get("declared") if isinstance(body, dict) else None
-    effect = declared.get("effect") if isinstance(declared, dict) else None
+    tool = declared(tx.definition(row.definition)) if row.definition else None
+    effect = tool.get("effect") if tool is not None else None
     return effect if effect in ("read_only", "idempotent", "reconcilable", "unsafe") else "unsafe"  # type: ignore[return-value]  # one of the literals

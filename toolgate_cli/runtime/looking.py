@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, cast
 
 from ..core import canonical, chain, digests, effects
-from ..core.definition import is_whole, opened
+from ..core.definition import declared, is_whole, opened
 from ..core.errors import ToolgateError
 from ..core.records import Row, RowQuery, Run, RunQuery
 from ..core.types import Json, Provenance
@@ -25,15 +25,12 @@ def head(tx: Reader) -> str:
 def waiting(ports: Ports, tx: Reader, row: Row, workflow: str) -> Waiting:
     """A row with its call, its pinned tool and its votes."""
     stored = tx.call(row.id, row.revision) if row.revision is not None else None
-    pinned = tx.definition(row.definition) if row.definition else None
-    body = canonical.parse(pinned.body) if pinned is not None and is_whole(pinned) else None
-    declared = body.get("declared") if isinstance(body, dict) else None
     last = canonical.parse(row.last) if row.last and row.revision is None else None
     return Waiting(
         row,
         workflow,
         stored[0] if stored else None,
-        declared if isinstance(declared, dict) else None,
+        declared(tx.definition(row.definition)) if row.definition else None,
         tuple(vote.actor for vote in tx.votes(row)),
         digests.ref(row),
         ports.owners.left_behind(row.left_behind),
