@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import lru_cache
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from . import canonical
 from .digests import sha256
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from .cursor import Cursor
     from .records import Definition as Stored
 
+T = TypeVar("T")
 StepTable = Mapping[str, Json]
 COMMON = ("id", "type", "title", "gate")  # keys that every kind of step has
 
@@ -55,6 +56,14 @@ class Definition:
         workflows = cast("dict[str, dict[str, Json]]", bundle["workflows"])
         self.id = cast(str, bundle["root"])
         self._root = workflows[self.id]
+        self._made: dict[tuple[str, int], Any] = {}
+
+    def once(self, at: tuple[str, int], make: Callable[[], T]) -> T:
+        """What is made of a step (block and position), made once: a step never changes."""
+        if at not in self._made:
+            self._made[at] = make()
+        made: T = self._made[at]
+        return made
 
     @property
     def title(self) -> str | None:

@@ -144,7 +144,8 @@ def build(ports: Ports, table: StepTable) -> tuple[StepKind, object]:
 
 
 def _plan(place: Place, arrived: Arrived) -> Intent:
-    kind, fields = build(place.unit.ports, place.table)
+    ports, at = place.unit.ports, (place.frame.block, place.frame.position)
+    kind, fields = place.definition.once(at, lambda: build(ports, place.table))
     view = StepView(place.unit.tx, place.run.id, place.path, place.definition, place.world, place.frame.memo, arrived)
     return kind.plan(fields, view)
 
