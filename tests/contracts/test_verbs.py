@@ -10,10 +10,10 @@ from typing import NamedTuple, get_args
 import pytest
 
 from tests.runtime.kit import STORES, Home
-from tests.runtime.states import BRING_ABOUT, obey, way, ways
+from tests.runtime.states import BRING_ABOUT, edit, obey, way, ways
 from tests.runtime.watch import changed
 from toolgate_cli.core.errors import ToolgateError
-from toolgate_cli.core.types import Verb
+from toolgate_cli.core.types import CALL_ORIGINS, Verb
 from toolgate_cli.core.verbs import TABLE, Handler, State, works
 
 STATES: tuple[State, ...] = get_args(State)
@@ -32,6 +32,7 @@ class Effect(NamedTuple):
 
 
 T = "TOOL_INVOCATION_"
+CALLS = (*CALL_ORIGINS, "EXPIRED")
 GOES_ON = "COMPLETED"
 EFFECTS: dict[Handler, Effect] = {
     "start": Effect(GOES_ON, (T + "APPROVED", T + "STARTED", T + "COMPLETED"), starts=1),
@@ -95,6 +96,28 @@ def test_a_cell_of_the_table_is_carried_out(home: Home, state: State, verb: Verb
     elif state != "CANCELLED_IN_DOUBT" or handler == "settle":
         assert bool(home.rows(stand.run)) == (handler == "cancel" and state == "OUTCOME_UNKNOWN")  # a doubt is listed after a cancel
     assert not home.run(stand.run).status.startswith("AWAITING") or home.rows(stand.run)
+
+
+EDITED: dict[State, tuple[str | None, tuple[str, ...], int]] = {  # of an approval with other arguments: error, first events, starts
+    "APPROVAL_REQUIRED": (None, (T + "SUPERSEDED", T + "REQUESTED", T + "APPROVED", T + "STARTED", T + "COMPLETED"), 1),
+    "EXPIRED": ("expired", (), 0),
+    "POLICY_DENIED": ("policy_denied", (T + "OVERRIDE_REJECTED",), 0),
+}
+
+
+@pytest.mark.parametrize("state", EDITED)
+def test_an_approval_with_other_arguments_is_the_same_cell(home: Home, state: State) -> None:
+    assert set(EDITED) == {state for state, verb in DONE if verb == "approve" and state in CALLS}
+    error, events, starts = EDITED[state]
+    stand = BRING_ABOUT[state](home)
+    before, seen, ended = home.rows(stand.run), len(home.events()), None
+    try:
+        edit(home.desk("bob"), stand)
+    except ToolgateError as refusal:
+        ended = refusal.kind
+    assert ended == error and len(home.tools.starts) == starts
+    assert tuple(event.type for event in home.events()[seen:])[: max(1, len(events))] == events
+    assert home.rows(stand.run) == ([] if starts else before)
 
 
 @pytest.mark.parametrize(("state", "verb"), REFUSED)

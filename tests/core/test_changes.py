@@ -1,4 +1,4 @@
-"""What is told of two definitions that differ: places, few of them, in a fixed order."""
+"""What is told of two values that differ: places, few of them, in a fixed order."""
 
 from __future__ import annotations
 
@@ -18,6 +18,9 @@ from toolgate_cli.core.types import Json
         ({"a": [1]}, {"a": [1, 2]}, ["/a"]),
         ({"a": {"b/c": 1}}, {"a": {}}, ["/a/b~1c"]),
         (1, "1", [""]),
+        ({"a": None}, {}, ["/a"]),
+        ({"a": {"b": 1}}, {"a": {"b": 1, "c": None}}, ["/a/c"]),
+        ([0.0, 1], [-0.0, 1.0], ["/0", "/1"]),
         ({}, {str(n): n for n in range(9)}, [f"/{n}" for n in range(MOST)]),
     ],
 )

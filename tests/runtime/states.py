@@ -143,14 +143,19 @@ def _outcome(desk: Desk, stand: Stand) -> object:
     return _decide(desk, "continue-tool", [stand.call or ""], outcome=True)
 
 
+def edit(desk: Desk, stand: Stand) -> object:
+    """An approval with other arguments."""
+    return desk.approve(desk.select([stand.call or stand.run], "approve"), may_run_twice=True, arguments={"text": "ho"})
+
+
 BY_CALL: dict[Verb, tuple[Way, ...]] = {
-    "approve": (_by_call("approve"),),
+    "approve": (_by_call("approve"), edit),
     "reject": (_by_call("reject"),),
     "retry": (_by_call("retry"),),
     "continue-tool": (_by_call("continue-tool"), _outcome),
 }
 BY_RUN: dict[Verb, tuple[Way, ...]] = {
-    "approve": (_by_step("approve"), _by_run("approve")),
+    "approve": (_by_step("approve"), _by_run("approve"), edit),
     "reject": (_by_step("reject"), _by_run("reject")),
     "retry": (_by_run("retry"),),
     "continue-tool": (_by_run("continue-tool"),),

@@ -41,6 +41,19 @@ def approved(home: Home) -> None:
     home.decide("approve", only_run(home))
 
 
+def edited(home: Home) -> None:
+    home.decide("approve", only_run(home), arguments={"n": 7})
+
+
+def edited_and_parked(home: Home) -> None:
+    home.write(texts.operator(rules={"n": texts.rule("ask.*", "require_approval", "separate_requester = true")}))
+    try:
+        home.decide("approve", only_run(home), actor="bob", arguments={"n": 7})
+    except ToolgateError as refusal:
+        if refusal.kind != "superseded":
+            raise
+
+
 def failed(home: Home) -> None:
     home.tools.plan["ask.send"] = [FAILED]
     home.decide("approve", only_run(home))
@@ -81,6 +94,8 @@ Act = Callable[[Home], None]
 STORIES: dict[str, tuple[tuple[Act, ...], Act]] = {
     "start": ((), started),
     "approve": ((started,), approved),
+    "approve with other arguments": ((started,), edited),
+    "approve with other arguments that somebody else approves": ((started,), edited_and_parked),
     "approve a call that fails": ((started,), failed),
     "retry": ((started, failed), lost),
     "continue-tool": ((started, failed), given_up),

@@ -11,6 +11,7 @@ import pytest
 
 from toolgate_cli.core.errors import ToolgateError
 
+from . import texts
 from .fakes import FAILED
 from .kit import Home, Process
 
@@ -63,7 +64,20 @@ def cancel(process: Process, target: Any) -> object:
     return process.desk.cancel(target.row.run_id, None)
 
 
-@pytest.mark.parametrize("acts", [[approve] * EIGHT, [approve, reject] * (EIGHT // 2)], ids=["approve", "approve or reject"])
+def edit(process: Process, target: Any) -> object:
+    return process.desk.approve(target, arguments={"text": process.owner.name})
+
+
+RACES = {
+    "approve": [approve] * EIGHT,
+    "approve or reject": [approve, reject] * (EIGHT // 2),
+    "approve or edit": [approve, edit] * (EIGHT // 2),
+    "edit": [edit] * EIGHT,
+    "edit or reject": [edit, reject] * (EIGHT // 2),
+}
+
+
+@pytest.mark.parametrize("acts", RACES.values(), ids=RACES)
 def test_of_eight_deciders_one_wins(home: Home, acts: list[Any]) -> None:
     for round in range(3):
         run = home.start("ask")
@@ -73,6 +87,19 @@ def test_of_eight_deciders_one_wins(home: Home, acts: list[Any]) -> None:
         assert home.run(run).status == "COMPLETED" and len(home.tools.starts) - before <= 1
         assert len(home.tools.starts) - before == home.types(run).count("TOOL_INVOCATION_STARTED")
         assert home.types(run).count("RUN_COMPLETED") == 1 and home.rows(run) == []
+    assert home.desk().verify().ok
+
+
+def test_of_an_edit_that_is_parked_and_an_approval_one_wins(home: Home) -> None:
+    home.write(texts.operator(rules={"more": texts.rule("ask.*", "require_approval", "separate_requester = true")}))
+    run = home.start("ask", actor="dora")
+    ends = race(home, [edit, approve] * (EIGHT // 2), run)
+    if home.rows(run):
+        assert ends == {"superseded": 1, "claim_lost": EIGHT - 1} and home.tools.starts == []
+        row = home.row(run)
+        assert (row.version, row.revision) == (2, 2) and home.types(run).count("TOOL_INVOCATION_SUPERSEDED") == 1
+    else:
+        assert ends == {"won": 1, "claim_lost": EIGHT - 1} and len(home.tools.starts) == 1
     assert home.desk().verify().ok
 
 

@@ -64,6 +64,12 @@ def repeatable(effect: Effect) -> bool:
     return effect in ("read_only", "idempotent")
 
 
+def rekeyed(doubt: Effect | None) -> Effect | None:
+    """The doubt of a call that is to be asked for otherwise: what made a start of it harmless to repeat, its key and its arguments, is not
+    what the next start has; only what changes nothing stays harmless."""
+    return doubt if doubt in (None, "read_only") else "unsafe"
+
+
 def backoff(attempt_number: int, jitter: float) -> float:
     """Seconds to wait after the attempt of that number (the first is 1): 1 s, doubled each time, plus up to as much again for `jitter` in
     [0, 1); at most 60 s in all."""

@@ -19,14 +19,14 @@ from .world import Needs, Problem, Ready, World
 
 
 class Question(NamedTuple):
-    """A call and how it comes to the gate. `was`: the row that a person decided (None on the first pass); `wary`: allow counts as
-    require_approval."""
+    """A call and how it comes to the gate. `was`: the row that a person decided (None on the first pass; of an edit,
+    with the digest that the new arguments have under the definition that was shown); `wary`: allow counts as require_approval."""
 
     call: Call
     workflow: str
     started: int  # starts of the run so far
     was: Row | None = None
-    verb: Literal["ask", "approve", "retry"] = "ask"
+    verb: Literal["ask", "approve", "retry", "edit"] = "ask"
     wary: bool = False
     refusal: str | None = None  # why the arguments were not taken, "CODE at POINTER: why"
 
@@ -129,7 +129,7 @@ def _ruled(q: Question, tool: Tool, ready: Ready, bound: object, arguments: dict
             "POLICY_DENIED", "TOOL_INVOCATION_DENIED", ruling.reason, digest, ready, rule=ruling.rule, code="policy_denied", seen=seen
         )
     changed = q.was is not None and q.was.call_digest != digest
-    cleared = _clearance(q, ruling.decision, changed)
+    cleared = _clearance(q, ruling, changed)
     if cleared is None:
         asks = ruling.decision == "require_approval"
         reason = ruling.reason if asks else "an earlier call of this turn was refused" if q.wary else "the tool changed after it was parked"
@@ -143,19 +143,32 @@ def _ruled(q: Question, tool: Tool, ready: Ready, bound: object, arguments: dict
     return Start(tool, ready, bound, digest, cleared, ruling.rule.name if ruling.rule else None, seen)
 
 
-def _clearance(q: Question, decision: str, changed: bool) -> Cleared | None:
+def _clearance(q: Question, ruling: policy.Ruling, changed: bool) -> Cleared | None:
     """What lets the call run: a person's decision on exactly this, or the policy; None: a person is to be asked.
 
-    A row that never passed the policy is never cleared by a retry alone.
+    A row that never passed the policy is never cleared by a retry alone, and nobody alone clears an edit that the policy asks more of.
     """
     if q.was is not None and not changed:
-        if q.verb == "approve":
+        if q.verb == "approve" or (q.verb == "edit" and ruling.decision == "require_approval" and _asks_for_one(q.was, ruling.rule)):
             return "approval"
         if q.verb == "retry" and q.was.cleared in ("policy", "approval"):
             return q.was.cleared
-    if q.verb == "approve":
+    if q.verb == "approve" or (q.verb == "edit" and changed):
         return None  # what waits for approval and changed is asked again, whatever the policy says now
-    return "policy" if decision == "allow" and not q.wary else None
+    return "policy" if ruling.decision == "allow" and not q.wary else None
+
+
+def _asks_for_one(was: Row, rule: Rule | None) -> bool:
+    """Whether an edit is asked for as its row was, and of no more than the one person who edited it."""
+    return same_terms(was, rule) and was.approvals_needed == 1 and not was.separate_requester
+
+
+def same_terms(was: Row, rule: Rule | None) -> bool:
+    """Whether this rule (None: the default of the policy) asks for what the row was parked for: the same rule, scope and approvals."""
+    if rule is None:
+        return was.rule is None
+    asked = (was.rule, was.approver_scope, was.approvals_needed, was.separate_requester)
+    return asked == (rule.name, rule.approver_scope, rule.approvals, rule.separate_requester)
 
 
 def _digest(question: Question, ready: Ready | None) -> str:

@@ -17,7 +17,8 @@ EffectWord = Literal[
 
 class Waiting(NamedTuple):
     """An open row with everything that a person is to see of it. `definition`: the pinned tool (None for other waits);
-    `approvals`: names of those who voted; `form`: the items of an INPUT row; `output`: what a step at its gate completed with."""
+    `approvals`: names of those who voted; `form`: the items of an INPUT row; `output`: what a step at its gate completed with;
+    `before`: the call as it was before it was edited."""
 
     row: Row
     workflow: str
@@ -29,6 +30,7 @@ class Waiting(NamedTuple):
     expired: bool
     form: Json = None
     output: Json = None
+    before: Call | None = None
 
 
 class RunView(NamedTuple):

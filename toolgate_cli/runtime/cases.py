@@ -15,12 +15,14 @@ from .work import Work
 
 
 class Decision(NamedTuple):
-    """What a person said. `outcome`: what they found out about a call whose end was not known ({"applied", "result"})."""
+    """What a person said. `outcome`: what they found out about a call whose end was not known ({"applied", "result"}); `arguments`: what
+    the call is to have instead of its own."""
 
     verb: Verb
     reason: str | None = None
     may_run_twice: bool = False
     outcome: Mapping[str, Json] | None = None
+    arguments: Mapping[str, Json] | None = None
 
 
 class Case(NamedTuple):

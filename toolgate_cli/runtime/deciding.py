@@ -11,11 +11,11 @@ from typing import Literal, TypeAlias
 
 from ..core import canonical, chain, changes, digests, quorum
 from ..core.errors import ToolgateError
-from ..core.records import EventQuery, Row, Vote
+from ..core.records import Call, EventQuery, Row, Vote
 from ..core.types import Json
 from ..core.verdict import Park, Question, Start
 from ..core.world import Needs
-from . import ending, gate, parking, recovery, standing
+from . import editing, ending, gate, parking, recovery, standing
 from .advance import put, waiting
 from .answers import EffectWord
 from .cases import Case, Decided, Decision, claim, said
@@ -96,6 +96,9 @@ def _doubt(case: Case) -> ToolgateError | None:
 
 # ---- the handlers of the table of verbs ----
 def _start(case: Case) -> Decided | Needs:
+    edited = editing.revision(case) if case.decision.arguments is not None else None
+    if edited is not None:
+        return _edit(case, edited)
     refusal = _doubt(case)
     if refusal is not None:
         return _refused(case, refusal)
@@ -110,11 +113,35 @@ def _start(case: Case) -> Decided | Needs:
             left = quorum.votes_left(case.row, votes, case.engine.world.config.approvers, name)
         except ToolgateError as second:
             return _refused(case, second)
-        case.unit.tx.add([Vote(case.row.id, digests.ref(case.row), name, case.unit.now)])
+        _vote(case, last=left == 0)
         if left > 0:
-            case.unit.decided("TOOL_INVOCATION_VOTED", case.run, case.row, case.call, said(case))
             return Decided("voted")
     return _carry_out(case, verdict, "TOOL_INVOCATION_APPROVED", "approved")
+
+
+def _edit(case: Case, call: Call) -> Decided | Needs:
+    """A yes to other arguments: the new revision starts where nothing more is asked than this person's word, else it is parked."""
+    verdict = gate.judge(case.unit, editing.question(case, call), case.engine.world)
+    if isinstance(verdict, Needs):
+        return verdict
+    approved = isinstance(verdict, Start) or editing.is_a_vote(case.row, verdict)
+    refusal = editing.refusal(case, verdict)
+    if refusal is None and approved:
+        refusal = _doubt(case._replace(row=parking.of_revision(case.row, call)))
+    if refusal is not None:
+        return _refused(case, refusal)
+    claimed, case = editing.replace(case, call, verdict)
+    if isinstance(verdict, Start):
+        digest = claimed._replace(call_digest=verdict.call_digest)
+        case.unit.decided("TOOL_INVOCATION_APPROVED", case.run, digest, call, said(case))
+        return _begin(case, claimed, verdict, "approved")
+    if verdict.superseded:
+        verdict = _with_changes(case.unit, claimed, verdict)
+    row = parking.park(case.unit, case.run, call, claimed, verdict)
+    if approved:
+        _vote(case._replace(row=row))
+    work = case.engine.move_on(case.unit, case.run)
+    return Decided("voted", work) if approved else Decided("approved", work, _parked_again(verdict, row, asked_again=False))
 
 
 def _voted(case: Case) -> set[str]:
@@ -126,6 +153,13 @@ def _voted(case: Case) -> set[str]:
         for event in events
         if chain.intact(event) and event.call_digest == row.call_digest and tells(event, "version", row.version)
     }
+
+
+def _vote(case: Case, *, last: bool = False) -> None:
+    """A vote for exactly this row; the last one is told of by what it starts."""
+    case.unit.tx.add([Vote(case.row.id, digests.ref(case.row), case.unit.person.name, case.unit.now)])
+    if not last:
+        case.unit.decided("TOOL_INVOCATION_VOTED", case.run, case.row, case.call, said(case))
 
 
 def _replay(case: Case) -> Decided | Needs:
@@ -159,11 +193,9 @@ def _carry_out(case: Case, verdict: Start | Park, event: str, effect: EffectWord
     unit, run = case.unit, case.run
     if isinstance(verdict, Start):
         unit.decided(event, run, claimed, case.call, said(case))
-        run, started = gate.start(unit, run, case.call, claimed, verdict, case.engine.world.config)
-        put(unit, waiting(unit, run), case.run.version)
-        return Decided(effect, Invoke(started))
+        return _begin(case, claimed, verdict, effect)
     if verdict.superseded:
-        verdict = verdict._replace(reason=f"{verdict.reason} (changed since it was asked for: {_changes(unit, claimed, verdict)})")
+        verdict = _with_changes(unit, claimed, verdict)
         unit.decided("TOOL_INVOCATION_SUPERSEDED", run, claimed, case.call, {**said(case), "digest": verdict.call_digest})
     elif event == "TOOL_INVOCATION_RETRIED":
         unit.decided(event, run, claimed, case.call, said(case))
@@ -176,12 +208,19 @@ def _carry_out(case: Case, verdict: Start | Park, event: str, effect: EffectWord
     )
 
 
-def _changes(unit: Unit, row: Row, verdict: Park) -> str:
-    """What of the tool's definition is not as it was parked, as places in it."""
+def _begin(case: Case, claimed: Row, verdict: Start, effect: EffectWord) -> Decided:
+    run, started = gate.start(case.unit, case.run, case.call, claimed, verdict, case.engine.world.config)
+    put(case.unit, waiting(case.unit, run), case.run.version)
+    return Decided(effect, Invoke(started))
+
+
+def _with_changes(unit: Unit, row: Row, verdict: Park) -> Park:
+    """The same, with what of the tool's definition is not as it was parked, as places in it."""
     was = unit.tx.definition(row.definition) if row.definition else None
-    if was is None or verdict.definition is None:
-        return "the tool"
-    return ", ".join(changes.places(canonical.parse(was.body), canonical.parse(verdict.definition.definition))) or "the tool"
+    found: list[str] = []
+    if was is not None and verdict.definition is not None:
+        found = changes.places(canonical.parse(was.body), canonical.parse(verdict.definition.definition))
+    return verdict._replace(reason=f"{verdict.reason} (changed since it was asked for: {', '.join(found) or 'the tool'})")
 
 
 def _parked_again(verdict: Park, row: Row, asked_again: bool) -> ToolgateError | None:

@@ -93,8 +93,11 @@ class Desk(Window):
         with self._ports.store.read() as tx:
             return self._waiting(tx, selecting.step(tx, run, step, verb, self._now(tx)))
 
-    def approve(self, target: Waiting, *, reason: str | None = None, may_run_twice: bool = False) -> Answer:
-        return self._decide(target, Decision("approve", reason, may_run_twice))
+    def approve(
+        self, target: Waiting, *, reason: str | None = None, may_run_twice: bool = False, arguments: Mapping[str, Json] | None = None
+    ) -> Answer:
+        """`arguments`: the call is to run with these instead of its own."""
+        return self._decide(target, Decision("approve", reason, may_run_twice, arguments=arguments))
 
     def reject(self, target: Waiting, *, reason: str | None = None) -> Answer:
         return self._decide(target, Decision("reject", reason))

@@ -149,7 +149,7 @@ class Engine:
         held = unit.tx.finish(waiting_attempt)
         if held is None:
             return self.move_on(unit, run)  # recovery ended it
-        stored = unit.tx.call(held.row.id)
+        stored = unit.tx.call(held.row.id, held.row.revision)
         assert stored is not None, held.row.id
         call = stored[0]
         if held.cancelled:

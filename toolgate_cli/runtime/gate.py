@@ -17,7 +17,7 @@ from ..core.types import Json
 from ..core.values import NamedTuple
 from ..core.verdict import Question, Start, Verdict, evaluate
 from ..core.world import Needs, World
-from .parking import ARGUMENTS, digest, parked_by_the_chain
+from .parking import ARGUMENTS, digest, of_revision, parked_by_the_chain
 from .plugs import InvokeLimits
 from .unit import Unit
 
@@ -71,7 +71,7 @@ def start(unit: Unit, run: Run, call: Call, was: Row | None, verdict: Start, con
     """T1: the attempt and its STARTED event. The caller has taken the row that was decided in this same transaction."""
     if was is not None:
         parked_by_the_chain(unit, was)
-    row = was or Row(call.id, 1, run.id, call.step, "APPROVAL_REQUIRED", call.revision)
+    row = of_revision(was, call) if was else Row(call.id, 1, run.id, call.step, "APPROVAL_REQUIRED", call.revision)
     return _begin(unit, run, call, row._replace(rule=row.rule or verdict.rule), row.starts + 1, verdict, config)
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, cast
 from ..core import canonical, chain, digests, effects
 from ..core.definition import declared, is_whole, opened
 from ..core.errors import ToolgateError
-from ..core.records import Row, RowQuery, Run, RunQuery
+from ..core.records import Call, Row, RowQuery, Run, RunQuery
 from ..core.types import Json, Provenance
 from . import departed, ownership, standing
 from .answers import Answer, EffectWord, RunView, Waiting
@@ -37,7 +37,13 @@ def waiting(ports: Ports, tx: Reader, row: Row, workflow: str) -> Waiting:
         standing.is_over(row, standing.now(tx, ports.clock)),
         last.get("form") if isinstance(last, dict) else None,
         _output(tx, row) if row.origin in ("STEP_APPROVAL", "REVIEW") else None,
+        _before(tx, stored[0]) if stored else None,
     )
+
+
+def _before(tx: Reader, call: Call) -> Call | None:
+    earlier = tx.call(call.id, call.revision - 1) if call.revision > 1 else None
+    return earlier[0] if earlier else None
 
 
 def _output(tx: Reader, row: Row) -> Json:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from .. import __version__
-from ..core import canonical, chain, digests, durations
+from ..core import canonical, chain, digests, durations, effects
 from ..core.definition import is_whole
 from ..core.errors import ToolgateError
 from ..core.records import Accepted, Attempt, Call, Definition, Event, EventQuery, Row, Run
@@ -24,6 +24,7 @@ PARKING = frozenset(
 
 def park(unit: Unit, run: Run, call: Call, was: Row | None, verdict: Park) -> Row:
     """Saves the row that waits for a person, with the event that says why; doubt and starts stay on record."""
+    was = of_revision(was, call) if was else None
     if verdict.definition is not None:
         unit.tx.add([Definition(verdict.definition.digest, "tool", verdict.definition.definition)])
     if verdict.seen is not None:
@@ -49,6 +50,13 @@ def park(unit: Unit, run: Run, call: Call, was: Row | None, verdict: Park) -> Ro
     if verdict.phase is not None:
         facts = {"phase": verdict.phase, "code": verdict.code, "message": verdict.reason}
     return keep(unit, run, call, _who_decides(unit, row, was, verdict), verdict.event, facts)
+
+
+def of_revision(row: Row, call: Call) -> Row:
+    """The row of an earlier revision as that of this one: who decides, starts and doubt stay; the rule is what asks for this one."""
+    if row.revision == call.revision:
+        return row
+    return row._replace(revision=call.revision, rule=None, doubt=effects.rekeyed(row.doubt))
 
 
 def _who_decides(unit: Unit, row: Row, was: Row | None, verdict: Park) -> Row:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from ..core import canonical, digests, references
 from ..core.config import Config, Tool
 from ..core.errors import ToolgateError
@@ -40,6 +42,23 @@ def receive(unit: Unit, run: Run, step: str, asked: Asked, config: Config) -> tu
     return call, refusal
 
 
+def revise(unit: Unit, call: Call, arguments: Mapping[str, Json], config: Config) -> Call:
+    """The next revision of a call: other arguments under a key of their own, asked for by who edits it.
+
+    Raises ToolgateError("invalid") where they cannot be taken; the message holds a code and a pointer, never a value.
+    """
+    text = canonical.receive(dict(arguments), False, config.limits)
+    return call._replace(
+        revision=call.revision + 1,
+        arguments=text,
+        arguments_digest=digests.sha256(text),
+        idempotency_key=unit.ports.mint.id("k"),
+        title=_title(config.tools.get(call.capability), text),
+        requested_by=unit.person.name,
+        created_at=unit.now,
+    )
+
+
 def _title(tool: Tool | None, arguments: str | None) -> str | None:
     """What to call one call; cosmetic, so whatever fails falls back to the name."""
     if tool is None or tool.title is None or arguments is None:
@@ -61,5 +80,10 @@ def _title(tool: Tool | None, arguments: str | None) -> str | None:
 def request(unit: Unit, run: Run, call: Call, refusal: str | None) -> None:
     """Stores a call with its REQUESTED event."""
     unit.tx.add([call])
-    facts: dict[str, Json] = {"arguments_digest": call.arguments_digest, "agent": call.agent, "label": call.label}
+    facts: dict[str, Json] = {
+        "revision": call.revision,
+        "arguments_digest": call.arguments_digest,
+        "agent": call.agent,
+        "label": call.label,
+    }
     unit.record("TOOL_INVOCATION_REQUESTED", run, facts if refusal is None else {**facts, "refused": refusal}, call=call)
