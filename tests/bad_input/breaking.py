@@ -26,6 +26,7 @@ def verbs(home: Home) -> list[list[str]]:
     return [
         ["start", "pay"],
         ["approve", calls["asked"]],
+        ["approve", calls["other"], "--arguments", "edited.json"],
         ["reject", calls["other"]],
         ["retry", calls["failing"]],
         ["retry", calls["doubtful"], "--may-run-twice"],

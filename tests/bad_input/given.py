@@ -254,6 +254,7 @@ options = ["post", "courier"]
 FILES = {
     "tool.py": TOOL,
     "mode": "ok",
+    "edited.json": '{"to": "bob", "amount": 1}',
     "found.json": '{"applied": true, "result": 1}',
     "toolgate.toml": OPERATOR,
     "pay.json": SCHEMA,

@@ -42,6 +42,7 @@ def takers(home: Home) -> list[tuple[str, ...]]:
         ("start", "pay", "--inputs"),
         ("answer", home.runs["form"], "--answers"),
         ("continue-tool", home.calls["doubtful"], "--outcome-file"),
+        ("approve", home.calls["asked"], "--arguments"),
     ]
 
 
@@ -126,6 +127,36 @@ def test_an_outcome_that_says_nothing_definite_settles_nothing(spoilt: Home, con
     said = spoilt.say("continue-tool", spoilt.calls["doubtful"], "--outcome-file", "given.json")
     check_refusal(said, 7)
     assert '{"applied": true | false, "result": ...}' in said.message and said.hint and spoilt.stand() == before
+
+
+ARGUMENTS = [
+    Bad("{}", "given.json:1: the new arguments cannot be taken: arguments do not validate: "),
+    Bad('{"amount": 1,\n"to": 5}', "given.json:2: the new arguments cannot be taken"),
+    Bad('{"to": "ann",\n"amount": "1"}', "given.json:2: "), Bad('{"to": "ann", "amount": 1,\n"more": 1}', "given.json:2: "),
+    Bad('{"to": null, "amount": 1}', "at /to"), Bad('{"to": "ann", "amount": true}', "at /amount"),
+    Bad('{"amount": 1, "to": "' + "x" * 70 * 1024 + '"}', "given.json:1: the new arguments cannot be taken: ARGS_TOO_LARGE"),
+    Bad('{"amount": 1,\n"to": ' + "[" * 70 + "]" * 70 + "}", "TOO_DEEP"),
+    Bad('{"to": "ann", "amount": [' + "1," * 1000 + "1]}", "TOO_MANY_ITEMS"),
+    Bad('{"\\u001b[31m\\u202e": 1, "to": "ann", "amount": 1}', "\\x1b[31m\\u202e"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("bad", ARGUMENTS, ids=range(len(ARGUMENTS)))
+def test_arguments_that_do_not_fit_the_tool_change_nothing(spoilt: Home, bad: Bad) -> None:
+    spoilt.write("given.json", bad.content)
+    before = spoilt.stand()
+    said = spoilt.say("approve", spoilt.calls["asked"], "--arguments", "given.json")
+    check_refusal(said, 7)
+    assert bad.said in said.message and "still waits as it was" in said.hint and spoilt.stand() == before, said
+
+
+@pytest.mark.parametrize(("name", "use"), [("failing", "use retry"), ("doubtful", "use retry"), ("denied", "denies")])
+def test_other_arguments_for_a_call_that_waits_for_no_approval_are_refused(home: Home, name: str, use: str) -> None:
+    home.write("given.json", '{"to": "bob", "amount": 1}')
+    before = home.stand()[1]
+    said = home.say("approve", home.calls[name], "--arguments", "given.json")
+    check_refusal(said, 6 if name == "denied" else 5)
+    assert use in said.message and home.stand()[1] == before
 
 
 def test_arguments_of_70_kib_are_received_by_nobody(home: Home) -> None:

@@ -28,7 +28,8 @@ WRONG = [
     "pending list -o=json", "pending list --output JSON", "pending list --json -o table", "-o tsv --json pending list",
     "--json tools list -ojsonl",
     "pending list --color blue", "pending list --color", "-C", "--db", "--actor", "-o", "-qqq approve", "--version x", "approve --version",
-    "approve -qz", "init a b", "recover a b", "recover --owner-dead", "help --frob", "workflow check a b", "audit verify x",
+    "approve -qz", "approve --arguments",
+    "approve r1 --step s --arguments given.json", "init a b", "recover a b", "recover --owner-dead", "help --frob", "workflow check a b", "audit verify x",
 ]  # fmt: skip
 EMPTY = [
     "-C",
@@ -38,6 +39,7 @@ EMPTY = [
     "--inputs",
     "--answers",
     "--outcome-file",
+    "--arguments",
     "--type",
     "--since",
     "--timeout",
@@ -45,7 +47,7 @@ EMPTY = [
     "-o",
 ]
 TAKERS = {"--step": "approve", "--inputs": "start pay", "--answers": "answer r1", "--outcome-file": "continue-tool", "--type": "events"}
-TAKERS |= {"--since": "events", "--timeout": "wait r1", "--owner-dead": "recover"}
+TAKERS |= {"--arguments": "approve", "--since": "events", "--timeout": "wait r1", "--owner-dead": "recover"}
 ACTORS = ["", " ", "a\nb", "\x1b[31mroot", "*", "system", "a" * 129, "\udcff", "\u202etoor", "alice ", "a\x00"[:2]]
 VARIABLES = {
     "TOOLGATE_HOME": ("",), "TOOLGATE_DB": ("", "/", "x/"), "TOOLGATE_ACTOR": ("", "\x1b", "system", "\udcff"),

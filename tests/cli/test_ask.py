@@ -66,6 +66,17 @@ def test_yes_decides_after_the_whole_card(tmp_path, words, done):
     assert terminal.end() == 0 and terminal.asked() == done
 
 
+def test_an_edit_is_asked_with_both_arguments_on_the_card(tmp_path):
+    (tmp_path / "new.json").write_text('{"other": "\\u001b[8m"}')
+    terminal = Terminal(tmp_path / "log", "approve", CALL, "--arguments", str(tmp_path / "new.json"))
+    terminal.child.expect_exact(QUESTION)
+    card = re.sub(r"\s+", " ", terminal.child.before)
+    assert 'other: "\\u001b[8m"' in card and "arguments before the edit" in card and "changed by the edit" in card
+    assert "\x1b" not in terminal.child.before
+    terminal.child.sendline("yes")
+    assert terminal.end() == 0 and terminal.asked() == "select approve"
+
+
 @pytest.mark.parametrize("typed", ["\n", "y\n", "YES\n", "no\n", "yes please\n", "\x04", "yes\x04\x04", "\x03", "x\nyes\n"], ids=repr)
 def test_anything_else_decides_nothing(tmp_path, typed):
     terminal = Terminal(tmp_path / "log", "approve", CALL)

@@ -11,7 +11,7 @@ from toolgate_cli.cli.frame import wants_json
 from toolgate_cli.cli.invoke import build
 from toolgate_cli.core.errors import ToolgateError
 
-from .given import CALL, COMMANDS, REF, RUN, waiting
+from .given import CALL, COMMANDS, REF, RUN, FakeDesk, waiting
 
 NAMES = catalogue.names()
 
@@ -41,12 +41,16 @@ def test_words_reach_the_desk(desk, say, words, asked):
 @pytest.mark.parametrize(
     ("words", "chosen", "done"),
     [
-        (["approve"], ("select", [], "approve"), ("approve", {"reason": None, "may_run_twice": False})),
-        (["approve", RUN, CALL, "-m", "ok"], ("select", [RUN, CALL], "approve"), ("approve", {"reason": "ok", "may_run_twice": False})),
+        (["approve"], ("select", [], "approve"), ("approve", {"reason": None, "may_run_twice": False, "arguments": None})),
+        (
+            ["approve", RUN, CALL, "-m", "ok"],
+            ("select", [RUN, CALL], "approve"),
+            ("approve", {"reason": "ok", "may_run_twice": False, "arguments": None}),
+        ),
         (
             ["approve", "--may-run-twice", CALL, RUN],
             ("select", [CALL, RUN], "approve"),
-            ("approve", {"reason": None, "may_run_twice": True}),
+            ("approve", {"reason": None, "may_run_twice": True, "arguments": None}),
         ),
         (["approve", RUN, "--step", "s"], ("select_step", RUN, "s", "approve"), ("approve_step", {"reason": None})),
         (["reject", REF, "--reason", "no"], ("select", [REF], "reject"), ("reject", {"reason": "no"})),
@@ -170,6 +174,34 @@ def test_files_are_strict_json(desk, say, tmp_path):
     assert say("continue-tool", CALL, "--outcome-file", str(path)).code == 0
     assert desk.asked[-1][-1]["outcome"] == {"a": [1.0]}
     assert say("start", "w", "--inputs", str(path), "-i", "a=1").code == 2
+
+
+def test_other_arguments_are_read_before_anything_is_chosen(desk, say, tmp_path):
+    path = tmp_path / "new.json"
+    path.write_bytes(b"[1]")
+    assert say("approve", CALL, "--arguments", str(path)).code == 7 and desk.asked == []
+    for content, new in ((b"{}", {}), (b'{"a": [1.0]}', {"a": [1.0]})):
+        path.write_bytes(content)
+        assert say("approve", CALL, "--arguments", str(path)).code == 0
+        assert desk.asked[-1][-1] == {"reason": None, "may_run_twice": False, "arguments": new}
+    desk.asked.clear()
+    code, out, err = say("approve", RUN, "--step", "s", "--arguments", str(path))
+    assert (code, out) == (2, "") and "--arguments is about a call" in err and desk.asked == []
+
+
+@pytest.mark.parametrize(
+    ("pointer", "line"), [("/a/1", 3), ("/b", 1), ("(root)", 1), ("''", 1)], ids=["an item", "what is missing", "all", "all of it"]
+)
+def test_what_is_wrong_with_other_arguments_is_said_with_its_line(desk, say, monkeypatch, tmp_path, pointer, line):
+    path = tmp_path / "new.json"
+    path.write_text('{\n"a": [1,\n2]}')
+
+    def refuse(self, *words, **more):
+        raise ToolgateError("invalid", f"the new arguments cannot be taken: arguments do not validate: WRONG_TYPE at {pointer}", "look")
+
+    monkeypatch.setattr(FakeDesk, "approve", refuse, raising=False)
+    code, out, err = say("approve", CALL, "--arguments", str(path))
+    assert (code, out) == (7, "") and f"new.json:{line}: the new arguments cannot be taken" in err
 
 
 def test_a_wrong_format_in_the_environment_is_found_out_before_anything_happens(desk, say, monkeypatch):

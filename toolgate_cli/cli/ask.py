@@ -5,8 +5,10 @@ from __future__ import annotations
 import os
 import sys
 import termios
+from collections.abc import Mapping
 
 from ..core.errors import ToolgateError
+from ..core.types import Json
 from ..runtime.answers import Waiting
 from .safe import Safe, fill
 from .streams import ERR
@@ -29,12 +31,12 @@ def answerable() -> bool:
     return os.isatty(STDIN)
 
 
-def confirm(verb: str, target: Waiting) -> None:
-    """Shows the card and asks; raises `usage` unless the answer is `yes`."""
+def confirm(verb: str, target: Waiting, edited: Mapping[str, Json] | None = None) -> None:
+    """Shows the card and asks; raises `usage` unless the answer is `yes`. `edited`: arguments that are to replace those of the call."""
     from .output import write_fields
-    from .views.card import fields
+    from .views import card
 
-    write_fields(fields(target), ERR)
+    write_fields(card.fields(target if edited is None else card.edited(target, edited)), ERR)
     try:
         answer = read_line(fill("type yes to {}, anything else leaves everything as it is: ", verb))
     except KeyboardInterrupt:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from ..core.errors import ToolgateError
-from ..core.types import Verb
+from ..core.types import Json, Verb
 from ..core.values import NamedTuple
 from ..runtime.answers import Answer, Waiting
 from . import ask, exits, output, streams
@@ -32,14 +32,16 @@ def decide(
     exit_status: bool,
     choose: Callable[[Desk], Waiting],
     act: Callable[[Desk, Waiting], Answer],
+    edited: Mapping[str, Json] | None = None,
 ) -> int:
-    """Chooses one row, asks where a person is there, and carries the decision out on exactly that row."""
+    """Chooses one row, asks where a person is there, and carries the decision out on exactly that row. `edited`: the arguments that the
+    call is to have instead of its own."""
     frame.format()  # a wrong format is found out before anything happens, not after
     asking = ask.must_ask(manner.yes, manner.no_input)
     with frame.session() as session:
         target = choose(session)
         if asking:
-            ask.confirm(verb, target)
+            ask.confirm(verb, target, edited)
         return conclude(frame, verb, act(session, target), exit_status)
 
 

@@ -17,6 +17,7 @@ from ..core.values import NamedTuple
 BIGGEST: Final = 4 * 1024 * 1024  # bytes of one file
 _STDIN: Final = 0
 _REFUSED = re.compile(r"([A-Z_]+) at (\S*): (.*)\Z", re.DOTALL)  # how canonical says what is wrong
+_PLACE = re.compile(r"the new arguments cannot be taken: .*?\b[A-Z_]+ at ([^ ,:]+)")  # of an edit: it is about the file as a whole
 _SYNTAX = re.compile(r"line (\d+), column (\d+)\Z")
 
 
@@ -81,7 +82,7 @@ def blaming(given: Given) -> Iterator[None]:
     try:
         yield
     except ToolgateError as error:
-        if error.kind != "invalid" or not given.values:
+        if error.kind != "invalid" or not given.name:
             raise
         message = "; ".join(_placed(given, part) for part in error.message.split("; "))
         raise ToolgateError(error.kind, message, error.hint, retryable=error.retryable) from error
@@ -106,6 +107,10 @@ def _placed(given: Given, problem: str) -> str:
     from .places import line_of
 
     name = problem.removeprefix("there is no input ").partition(": ")[0]
+    place = _PLACE.match(problem)
+    if place is not None:
+        pointer = place[1] if place[1].startswith("/") else ""
+        return f"{given.name}:{line_of(given.text, pointer)}: {problem}"
     if name not in given.values:
         return problem
     return f"{given.name}:{line_of(given.text, '/' + escape(name))}: {problem}"

@@ -47,6 +47,9 @@ Reason = Annotated[str | None, option("-m", "--reason", "--note", metavar="TEXT"
 Yes = Annotated[bool, option("-y", "--yes", help="Decide without a question.")]
 NoInput = Annotated[bool, option("--no-input", help="Never ask; where a question would be needed, fail.")]
 MayRunTwice = Annotated[bool, option("--may-run-twice", help="Start a call although an earlier start may have taken effect.")]
+Arguments = Annotated[
+    str | None, option("--arguments", metavar="FILE", help="Run the call with the JSON object in this file instead; - is stdin.")
+]
 ExitStatus = Annotated[bool, option("--exit-status", help="Exit 8 when a person is needed.")]
 
 # ---- what is looked at ----

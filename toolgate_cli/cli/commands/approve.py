@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
+from ...core.errors import ToolgateError
 from ..deciding import Manner, choice, decide
+from ..files import blaming, read_object
 from ..frame import Frame
-from ..options import ExitStatus, MayRunTwice, NoInput, Reason, StepPath, Words, Yes
+from ..options import Arguments, ExitStatus, MayRunTwice, NoInput, Reason, StepPath, Words, Yes
+
+if TYPE_CHECKING:
+    from ...runtime.answers import Answer, Waiting
+    from ...runtime.desk import Desk
 
 PURPOSE: Final = "Decide"
 
@@ -15,6 +21,7 @@ def run(
     frame: Frame,
     words: Words = None,
     step: StepPath = None,
+    arguments: Arguments = None,
     reason: Reason = None,
     may_run_twice: MayRunTwice = False,
     yes: Yes = False,
@@ -23,12 +30,20 @@ def run(
 ) -> int:
     """Approve the call that waits: it runs exactly as it was shown.
 
+    With --arguments: with other arguments, as a new revision; it runs if the policy asks for nobody else, and waits again if it does.
     With --step: pass the step gate or the escalation that the run waits for.
     """
+    if step is not None and arguments is not None:
+        raise ToolgateError("usage", "--arguments is about a call, not about a step", "leave one of them out")
+    given = read_object(arguments)
+    new = None if arguments is None else given.values
     choose = choice(frame, "approve", words, step)
     manner = Manner(yes, no_input)
     if step is not None:
         return decide(frame, "approve", manner, exit_status, choose, lambda s, target: s.approve_step(target, reason=reason))
-    return decide(
-        frame, "approve", manner, exit_status, choose, lambda s, target: s.approve(target, reason=reason, may_run_twice=may_run_twice)
-    )
+
+    def approve(session: Desk, target: Waiting) -> Answer:
+        with blaming(given):
+            return session.approve(target, reason=reason, may_run_twice=may_run_twice, arguments=new)
+
+    return decide(frame, "approve", manner, exit_status, choose, approve, new)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
+from collections.abc import Iterator, Mapping
 
+from ...core import canonical, changes
 from ...core.types import Json
 from ...runtime.answers import Waiting
 from ..safe import fill, show_json
@@ -13,6 +15,14 @@ from .shapes import Field, Fields, field, member_name, members
 
 def fields(waiting: Waiting) -> Fields:
     return tuple(_fields(waiting))
+
+
+def edited(waiting: Waiting, new: Mapping[str, Json]) -> Waiting:
+    """The same call as it is to be with other arguments; as it is where they are its own."""
+    call, text = waiting.call, canonical.encode(dict(new))
+    if call is None or call.arguments == text:
+        return waiting
+    return waiting._replace(call=call._replace(arguments=text, revision=call.revision + 1), before=call)
 
 
 def _fields(waiting: Waiting) -> Iterator[Field]:
@@ -49,6 +59,7 @@ def _call(waiting: Waiting) -> Iterator[Field]:
         yield field("arguments", "not stored: the call was refused when it came in, or it was redacted")
     else:
         yield from members("arguments", arguments(waiting))
+    yield from _edit(waiting)
     if call.rationale is not None:
         yield field("rationale", call.rationale)
     if call.agent is not None:
@@ -61,6 +72,21 @@ def _call(waiting: Waiting) -> Iterator[Field]:
     yield field("requested by", call.requested_by)
     yield field("revision", call.revision)
     yield field("digest", waiting.row.call_digest)
+
+
+def _edit(waiting: Waiting) -> Iterator[Field]:
+    """What an edit replaces: the arguments before it, and where they differ."""
+    old, new = waiting.before, arguments(waiting)
+    if old is None:
+        return
+    if old.arguments is None:
+        yield field("arguments before the edit", "not stored: they were redacted")
+        return
+    before: Json = json.loads(old.arguments)
+    yield from members("arguments before the edit", before)
+    found = changes.places(before, new)
+    more = " and more" if len(found) == changes.MOST else ""
+    yield field("changed by the edit", fill("{}{}", ", ".join(found) or "nothing", more))
 
 
 def _doubt(waiting: Waiting) -> Iterator[Field]:
