@@ -29,7 +29,8 @@ WRONG = [
     "--json tools list -ojsonl",
     "pending list --color blue", "pending list --color", "-C", "--db", "--actor", "-o", "-qqq approve", "--version x", "approve --version",
     "approve -qz", "approve --arguments",
-    "approve r1 --step s --arguments given.json", "init a b", "recover a b", "recover --owner-dead", "help --frob", "workflow check a b", "audit verify x",
+    "approve r1 --step s --arguments given.json",
+    "init a b", "recover a b", "recover --owner-dead", "help --frob", "workflow check a b", "audit verify x",
 ]  # fmt: skip
 EMPTY = [
     "-C",

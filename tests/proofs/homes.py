@@ -138,6 +138,7 @@ def make(
     (path / "script.toml").write_text(SCRIPT)
     flow = WORKFLOW.format(gate=gate)
     (path / "pay.toml").write_text(flow[: flow.index('[[steps]]\nid = "clerk"')] if brief else flow)
+    (path / "edited.json").write_text('{"to": "eve"}')
     (path / "settled.json").write_text('{"applied": true, "result": 1}')
     set_mode(path, mode)
     return path

@@ -14,6 +14,7 @@ from .workers import Done
 
 ROUNDS = 20  # of one home, before its runs are driven to their ends
 MODES = ("ok", "ok", "ok", "fail", "fail-once", "die-once", "linger 0.02")
+EDIT = ("--arguments", "edited.json")
 Words = tuple[str, ...]
 Tell = Callable[[str, float], None]
 Lives = list[tuple[Words, float]]  # commands that run at the same time, and the seconds that each has to live
@@ -54,7 +55,7 @@ def _choose(seen: Facts, dice: random.Random) -> Words:
     for id, row in seen.rows.items():
         again = ("--may-run-twice",) if dice.random() < 0.5 else ()
         options += {
-            "APPROVAL_REQUIRED": [("approve", id, *again), ("approve", id), ("reject", id)],
+            "APPROVAL_REQUIRED": [("approve", id, *again), ("approve", id), ("approve", id, *EDIT), ("reject", id)],
             "EXECUTION_FAILED": [("retry", id, *again), ("retry", id), ("continue-tool", id), ("reject", id)],
             "OUTCOME_UNKNOWN": [("retry", id, *again), ("continue-tool", id, "--outcome-file", "settled.json"), ("reject", id)],
             "INPUT": [("answer", row.run, "number=7")] * 3,

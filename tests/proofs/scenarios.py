@@ -83,12 +83,14 @@ def _only(home: Path) -> str:
 
 
 GIVE_UP = ("continue-tool", "{ref}")
+EDIT = ("approve", "{ref}", "--arguments", "edited.json")
 SCENARIOS = (
     Scenario("start", ("start", "pay"), "RUN_STARTED", a_run_before),
     Scenario("start from nothing", ("start", "pay"), "RUN_STARTED", nothing, policy="require_approval"),
     Scenario("start, failing once", ("start", "pay"), "RUN_STARTED", a_run_before, then="fail-once"),
     Scenario("start, in doubt once", ("start", "pay"), "RUN_STARTED", a_run_before, then="die-once"),
     Scenario("approve", ("approve", "{ref}"), "TOOL_INVOCATION_APPROVED", started, policy="require_approval"),
+    Scenario("approve --arguments", EDIT, "TOOL_INVOCATION_SUPERSEDED", started, policy="require_approval"),
     Scenario("approve the last of a batch", ("approve", "{ref}"), "TOOL_INVOCATION_APPROVED", one_of_the_batch, policy="require_approval"),
     Scenario("reject", ("reject", "{ref}"), "TOOL_INVOCATION_REJECTED", started, policy="require_approval"),
     Scenario("retry", ("retry", "{ref}"), "TOOL_INVOCATION_RETRIED", started, mode="fail"),

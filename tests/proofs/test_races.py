@@ -11,10 +11,10 @@ from proofs import facts, homes, workers
 pytestmark = pytest.mark.timeout(14_400)  # of the long version
 Tell = Callable[[str, float], None]
 DECISIONS = ("TOOL_INVOCATION_APPROVED", "TOOL_INVOCATION_REJECTED", "TOOL_INVOCATION_CANCELLED")
-WON = {"approve": DECISIONS[0], "reject": DECISIONS[1], "cancel": DECISIONS[2]}
+WON = {"approve": DECISIONS[0], "edit": DECISIONS[0], "reject": DECISIONS[1], "cancel": DECISIONS[2]}
 
 
-@pytest.mark.parametrize("rival", ["approve", "reject", "cancel"])
+@pytest.mark.parametrize("rival", ["approve", "reject", "cancel", "edit"])
 def test_of_an_approval_and_its_rival_one_takes_the_row(rival: str, long: bool, tally: Tell) -> None:
     with homes.folder() as folder:
         before = homes.make(folder / "before", policy="require_approval")
@@ -27,7 +27,8 @@ def test_of_an_approval_and_its_rival_one_takes_the_row(rival: str, long: bool, 
 def _race(home: Path, rival: str) -> str:
     """Which of the two verbs took the row."""
     [run], [call] = facts.read(home).runs, facts.read(home).rows
-    first, second = workers.together(home, ("approve", call), (rival, run if rival == "cancel" else call))
+    words = ("approve", call, "--arguments", "edited.json") if rival == "edit" else (rival, run if rival == "cancel" else call)
+    first, second = workers.together(home, ("approve", call), words)
     left = facts.read(home)
     taken = [event.type for event in left.events if event.call == call and event.type in DECISIONS]
     assert len(taken) == 1, f"{taken}: {first} {second}"
@@ -43,6 +44,7 @@ def _race(home: Path, rival: str) -> str:
     assert lost.error["kind"] == "claim_lost", lost
     won = "approve" if first.code == 0 else rival
     assert taken == [WON[won]]
+    assert left.count("TOOL_INVOCATION_SUPERSEDED", call=call) == (won == "edit")
     return won
 
 
