@@ -11,9 +11,10 @@ from pathlib import Path
 
 import pytest
 from proofs.guards import BEFORE_A_START, Guard
+from proofs.guards_of_edits import OF_EDITS
 from proofs.guards_of_ends import AFTER_A_START
 
-GUARDS = BEFORE_A_START + AFTER_A_START
+GUARDS = BEFORE_A_START + OF_EDITS + AFTER_A_START
 ROOT = Path(__file__).resolve().parents[2]
 FEW = ("no audit, no action", "doubt is sticky")  # in every run; all of them with --long
 TESTED = ("runtime", "contracts", "conftest.py", "__init__.py")

@@ -82,6 +82,15 @@ def test_a_title_is_that_of_the_new_arguments(home: Home) -> None:
 
 
 # ---- what is parked ----
+@pytest.mark.parametrize(("text", "said"), [("evil", "now denies {} as edited: never"), ("sep", "{} as edited waits for approval: ")])
+def test_a_refusal_says_that_the_edit_was_taken(home: Home, text: str, said: str) -> None:
+    run = asked(home)
+    id = home.row(run).id
+    with pytest.raises(ToolgateError) as caught:
+        home.decide("approve", run, actor="bob", arguments={"text": text})
+    assert said.format(id) in caught.value.message and id in caught.value.hint
+
+
 def test_an_edit_that_the_policy_denies_ends_denied(home: Home) -> None:
     run = asked(home)
     assert edit(home, run, "evil") == "policy_denied"

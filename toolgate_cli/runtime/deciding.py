@@ -141,7 +141,7 @@ def _edit(case: Case, call: Call) -> Decided | Needs:
     if approved:
         _vote(case._replace(row=row))
     work = case.engine.move_on(case.unit, case.run)
-    return Decided("voted", work) if approved else Decided("approved", work, _parked_again(verdict, row, asked_again=False))
+    return Decided("voted", work) if approved else Decided("approved", work, _parked_again(verdict, row, as_edited=" as edited"))
 
 
 def _voted(case: Case) -> set[str]:
@@ -223,13 +223,15 @@ def _with_changes(unit: Unit, row: Row, verdict: Park) -> Park:
     return verdict._replace(reason=f"{verdict.reason} (changed since it was asked for: {', '.join(found) or 'the tool'})")
 
 
-def _parked_again(verdict: Park, row: Row, asked_again: bool) -> ToolgateError | None:
+def _parked_again(verdict: Park, row: Row, *, asked_again: bool = False, as_edited: str = "") -> ToolgateError | None:
     """How a verb ends whose call was parked again without a start."""
     if row.origin == "POLICY_DENIED":
-        return ToolgateError("policy_denied", f"the policy now denies {row.id}: {row.reason}", f"toolgate continue-tool {row.id}")
+        return ToolgateError(
+            "policy_denied", f"the policy now denies {row.id}{as_edited}: {row.reason}", f"toolgate continue-tool {row.id}"
+        )
     if row.origin == "APPROVAL_REQUIRED" and not asked_again:
         why = f"its tool changed after it was parked: {row.reason}" if verdict.superseded else f"the policy asks for it: {row.reason}"
-        return ToolgateError("superseded", f"{row.id} waits for approval: {why}", f"toolgate pending show {row.id}")
+        return ToolgateError("superseded", f"{row.id}{as_edited} waits for approval: {why}", f"toolgate pending show {row.id}")
     return None
 
 
