@@ -216,7 +216,7 @@ class Call:
             if self.doubt in (None, "read_only"):
                 self.origin = None
             elif self.origin != "OUTCOME_UNKNOWN":
-                self.origin, self.version = "OUTCOME_UNKNOWN", self.version + 1
+                self.origin, self.version, self.votes = "OUTCOME_UNKNOWN", self.version + 1, set()
         return "cancelled"
 
 
