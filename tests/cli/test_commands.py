@@ -41,16 +41,16 @@ def test_words_reach_the_desk(desk, say, words, asked):
 @pytest.mark.parametrize(
     ("words", "chosen", "done"),
     [
-        (["approve"], ("select", [], "approve"), ("approve", {"reason": None, "may_run_twice": False, "arguments": None})),
+        (["approve"], ("select", [], "approve"), ("approve", {"reason": None, "may_run_twice": False})),
         (
             ["approve", RUN, CALL, "-m", "ok"],
             ("select", [RUN, CALL], "approve"),
-            ("approve", {"reason": "ok", "may_run_twice": False, "arguments": None}),
+            ("approve", {"reason": "ok", "may_run_twice": False}),
         ),
         (
             ["approve", "--may-run-twice", CALL, RUN],
             ("select", [CALL, RUN], "approve"),
-            ("approve", {"reason": None, "may_run_twice": True, "arguments": None}),
+            ("approve", {"reason": None, "may_run_twice": True}),
         ),
         (["approve", RUN, "--step", "s"], ("select_step", RUN, "s", "approve"), ("approve_step", {"reason": None})),
         (["reject", REF, "--reason", "no"], ("select", [REF], "reject"), ("reject", {"reason": "no"})),

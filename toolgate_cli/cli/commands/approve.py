@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
 from ...core.errors import ToolgateError
+from ...core.values import NamedTuple
 from ..deciding import Manner, choice, decide
-from ..files import blaming, read_object
 from ..frame import Frame
 from ..options import Arguments, ExitStatus, MayRunTwice, NoInput, Reason, StepPath, Words, Yes
 
@@ -35,15 +36,32 @@ def run(
     """
     if step is not None and arguments is not None:
         raise ToolgateError("usage", "--arguments is about a call, not about a step", "leave one of them out")
-    given = read_object(arguments)
-    new = None if arguments is None else given.values
     choose = choice(frame, "approve", words, step)
     manner = Manner(yes, no_input)
     if step is not None:
         return decide(frame, "approve", manner, exit_status, choose, lambda s, target: s.approve_step(target, reason=reason))
+    if arguments is not None:
+        return _edited(frame, manner, exit_status, choose, Edit(arguments, reason, may_run_twice))
+    return decide(
+        frame, "approve", manner, exit_status, choose, lambda s, target: s.approve(target, reason=reason, may_run_twice=may_run_twice)
+    )
+
+
+class Edit(NamedTuple):
+    """Other arguments for a call, in a file."""
+
+    file: str
+    reason: str | None
+    may_run_twice: bool
+
+
+def _edited(frame: Frame, manner: Manner, exit_status: bool, choose: Callable[[Desk], Waiting], edit: Edit) -> int:
+    from ..files import blaming, read_object
+
+    given = read_object(edit.file)
 
     def approve(session: Desk, target: Waiting) -> Answer:
         with blaming(given):
-            return session.approve(target, reason=reason, may_run_twice=may_run_twice, arguments=new)
+            return session.approve(target, reason=edit.reason, may_run_twice=edit.may_run_twice, arguments=given.values)
 
-    return decide(frame, "approve", manner, exit_status, choose, approve, new)
+    return decide(frame, "approve", manner, exit_status, choose, approve, given.values)
