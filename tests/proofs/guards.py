@@ -104,8 +104,8 @@ BEFORE_A_START: tuple[Guard, ...] = (
     Guard(
         "an approval of what changed is not made good by a rule that allows",
         "I3",
-        '    if q.verb == "approve":\n        return None  # what waits',
-        '    if q.verb == "never":\n        return None  # what waits',
+        '    if q.verb == "approve" or (q.verb == "edit" and changed):\n        return None  # what waits',
+        '    if q.verb == "edit" and changed:\n        return None  # what waits',
         (STARTING + "test_a_tool_that_changed_is_asked_for_again_even_where_the_policy_now_allows_it",),
     ),
     Guard(
