@@ -11,9 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolgate_cli.core.chain import Draft, Finding, commitment, extend, hash_event, head_text, intact, verify
+from toolgate_cli.core.chain import Draft, Finding, Head, commitment, extend, hash_event, head_text, intact, verify
 from toolgate_cli.core.errors import ToolgateError
 from toolgate_cli.core.records import Event
+from toolgate_cli.core.types import Json
 
 IDENTITY = "db-1"
 DRAFT = Draft("2026-01-31T12:00:00.000Z", "r1", "s", "c1", "a.b", "d" * 64, 1, "TOOL_INVOCATION_STARTED", "alice", {"n": 1})
@@ -113,10 +114,10 @@ def test_a_redacted_payload_keeps_the_chain_and_half_a_redaction_does_not() -> N
     events = chain(3)
     whole = events[1]
     events[1] = whole._replace(payload=None, salt=None)
-    said = extend(events[2], IDENTITY, DRAFT._replace(type="REDACTED", call_id=whole.call_id), "ab")
+    said = said_of(events, 2)[-1]
     assert verify([*events, said], IDENTITY) == Finding(4, None, None, f"4:{said.hash}")
     assert intact(events[1])
-    of_another = extend(events[2], IDENTITY, DRAFT._replace(type="REDACTED", call_id="cother"), "ab")
+    of_another = said_of(events, 1, 3)[-1]
     for unsaid in (events, [*events, of_another]):
         assert verify(unsaid, IDENTITY).first_bad == 2  # a payload that was erased by hand
     for half in (whole._replace(payload=None), whole._replace(salt=None)):
@@ -124,9 +125,10 @@ def test_a_redacted_payload_keeps_the_chain_and_half_a_redaction_does_not() -> N
         assert verify([events[0], half, events[2]], IDENTITY).first_bad == 2
 
 
-def said_of(events: list[Event], call: str | None) -> list[Event]:
-    """The chain with one more event, which says that a call was redacted."""
-    return [*events, extend(events[-1], IDENTITY, DRAFT._replace(type="REDACTED", call_id=call), "ab")]
+def said_of(events: list[Event], *seqs: int, payload: dict[str, Json] | None = None) -> list[Event]:
+    """The chain with one more event, which says of which events the payloads were erased."""
+    told: dict[str, Json] = payload or {"events": list(seqs)}
+    return [*events, extend(events[-1], IDENTITY, DRAFT._replace(type="REDACTED", payload=told), "ab")]
 
 
 def erased(events: list[Event], *places: int) -> list[Event]:
@@ -135,24 +137,82 @@ def erased(events: list[Event], *places: int) -> list[Event]:
 
 def test_an_erased_payload_holds_only_with_a_later_event_that_says_so() -> None:
     events = chain(4)
-    assert verify(said_of(erased(events, 0, 2), "c1"), IDENTITY).first_bad is None  # one for all that was before it
+    assert verify(said_of(erased(events, 0, 2), 1, 3), IDENTITY).first_bad is None
+    assert verify(said_of(erased(events, 0, 2), 1), IDENTITY).first_bad == 3  # no more than what it names
     assert verify(erased(events, 2), IDENTITY).first_bad == 3
     assert verify(erased(events, 1, 3), IDENTITY).first_bad == 2  # the first of several
     assert verify(erased(events, 3), IDENTITY).events == 4  # everything else of the chain holds
-    assert verify(said_of(erased(events, 1), None), IDENTITY).first_bad == 2
-    early = extend(events[0], IDENTITY, DRAFT._replace(type="REDACTED"), "ab")
-    after = extend(early, IDENTITY, DRAFT, "cd")._replace(payload=None, salt=None)
-    assert verify([events[0], early, after], IDENTITY).first_bad == 3  # said before, not of this
-    assert verify(said_of([events[0], early, after], "c1"), IDENTITY).first_bad is None
+    early = said_of(events[:1], 1, 3)
+    after = [*early, extend(early[-1], IDENTITY, DRAFT, "cd")._replace(payload=None, salt=None)]
+    assert verify(after, IDENTITY).first_bad == 3  # said before it was there
+    assert verify(said_of(after, 3), IDENTITY).first_bad is None
 
 
-def test_what_says_so_does_not_count_once_it_is_erased_itself_and_is_of_a_call() -> None:
-    whole = said_of(erased(chain(2), 0), "c1")
-    assert verify(erased(whole, 2), IDENTITY).first_bad == 1
-    assert verify(said_of(erased(whole, 2), "c1"), IDENTITY).first_bad is None
-    of_a_run = extend(None, IDENTITY, DRAFT._replace(call_id=None), "ab")._replace(payload=None, salt=None)
-    assert verify(said_of([of_a_run], "c1"), IDENTITY).first_bad == 1
-    assert verify(said_of([of_a_run], None), IDENTITY).first_bad == 1  # what is of no call is never erased
+@pytest.mark.parametrize("payload", [{"n": 1}, {"events": 1}, {"events": ["1"]}, {"events": [[1]]}, {"events": {"1": 1}}])
+def test_an_event_that_names_no_seqs_lets_nothing_pass(payload: dict[str, Json]) -> None:
+    assert verify(said_of(erased(chain(2), 0), payload=payload), IDENTITY).first_bad == 1
+    other = extend(chain(2)[1], IDENTITY, DRAFT._replace(payload={"events": [1]}), "ab")
+    assert verify([*erased(chain(2), 0), other], IDENTITY).first_bad == 1  # nor one of another type
+
+
+def test_what_says_so_does_not_count_once_it_is_erased_itself() -> None:
+    whole = said_of(erased(chain(2), 0), 1)
+    assert verify(erased(whole, 0, 2), IDENTITY).first_bad == 1
+    assert verify(said_of(erased(whole, 0, 2), 1), IDENTITY).first_bad == 3
+    assert verify(said_of(erased(whole, 0, 2), 1, 3), IDENTITY).first_bad is None
+
+
+# ---- from a head on, and against heads ----
+def heads(events: list[Event]) -> list[Head]:
+    return [(0, IDENTITY), *((event.seq, event.hash) for event in events)]
+
+
+def test_every_older_head_is_the_beginning_of_the_log() -> None:
+    events = chain(12)
+    for seq, hash in heads(events):
+        assert verify(events[seq:], hash, seq, heads(events)) == Finding(12 - seq, None, None, f"12:{events[11].hash}")
+
+
+@pytest.mark.parametrize("place", range(5))
+def test_a_head_that_is_not_on_the_way_shows_at_its_seq(place: int) -> None:
+    events = chain(5)
+    found = verify(events, IDENTITY, 0, [(5, events[4].hash), (place + 1, "0" * 64)])
+    assert (found.first_bad, found.events, found.head) == (place + 1, place, head_text(events[place - 1] if place else None, IDENTITY))
+    assert found.reason and "kept head" in found.reason
+    assert verify(events[place:], "0" * 64, place, heads(events)).first_bad == place
+    cut = verify(events[: place + 1], IDENTITY, 0, [(place + 1, events[place].hash), (9, "0" * 64)])
+    assert (cut.first_bad, cut.events) == (place + 2, place + 1) and cut.reason and "before its kept head 9:" in cut.reason
+
+
+def test_two_heads_of_one_seq_cannot_both_be_right() -> None:
+    events = chain(3)
+    assert verify(events, IDENTITY, 0, [(2, events[1].hash), (2, "0" * 64)]).first_bad == 2
+
+
+def test_from_a_head_on_nothing_before_it_is_asked_about_and_all_behind_it_is() -> None:
+    events = chain(6)
+    assert verify(events[3:], events[2].hash, 3, [(1, "0" * 64)]).first_bad is None
+    for place in (3, 4, 5):
+        events[place] = events[place]._replace(actor="mallory")
+        assert verify(events[3:], events[2].hash, 3).first_bad == place + 1
+        events = chain(6)
+    assert verify(events[4:], events[2].hash, 3).first_bad == 5
+
+
+def test_what_cannot_be_read_does_not_hold() -> None:
+    def torn() -> Iterator[Event]:
+        yield from chain(2)
+        raise ToolgateError("storage", "it is damaged")
+
+    assert verify(torn(), IDENTITY)[:3] == (2, 3, "it is damaged")
+
+
+@pytest.mark.parametrize("field", Event._fields)
+def test_a_value_of_a_kind_that_no_event_has_does_not_hold(field: str) -> None:
+    for value in (b"\xff", 1.5, "\ud800", [1], float("nan"), 10**5000, "", {"a": 1}):
+        events = chain(3)
+        events[1] = events[1]._replace(**{field: value})  # type: ignore[arg-type]  # one field each
+        assert verify(events, IDENTITY).events == 1 and not intact(events[1]), value
 
 
 def test_the_boundary_between_salt_and_payload_cannot_be_moved() -> None:

@@ -77,6 +77,17 @@ def read_object(path: str | None) -> Given:
 
 
 @contextmanager
+def lines(path: str) -> Iterator[Iterator[str]]:
+    """The lines of a text file of any length (`-`: stdin), as they are read. ToolgateError("invalid") where it cannot be opened."""
+    try:
+        file = open(_STDIN if path == "-" else path, encoding="ascii", errors="backslashreplace", newline="\n", closefd=path != "-")  # noqa: SIM115
+    except OSError as error:
+        raise ToolgateError("invalid", f"{path}: {(error.strerror or 'cannot be read').lower()}", "name a file that can be read") from error
+    with file:
+        yield iter(file)
+
+
+@contextmanager
 def blaming(given: Given) -> Iterator[None]:
     """What is wrong with a value of the file is said with its line."""
     try:

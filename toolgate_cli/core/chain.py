@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping
+from typing import TypeAlias
 
 from . import canonical
+from .errors import ToolgateError
 from .records import Event
 from .types import Json
 from .values import NamedTuple
+
+Head: TypeAlias = tuple[int, str]  # seq and hash of an event; 0 and the id of the database before the first
+REDACTED = "REDACTED"
 
 
 class Draft(NamedTuple):
@@ -27,7 +32,8 @@ class Draft(NamedTuple):
 
 
 class Finding(NamedTuple):
-    """How many events hold, the seq of the first that does not and why, and the head of those that do (`seq:hash`)."""
+    """How many of the events that were read hold, the seq of the first that does not and why, and the head of those that do
+    (`seq:hash`)."""
 
     events: int
     first_bad: int | None
@@ -42,7 +48,7 @@ def commitment(salt: str, payload: str) -> str:
 
 def hash_event(event: Event) -> str:
     """Hex sha256 of the canonical JSON list of everything but payload, salt and the hash itself."""
-    return hashlib.sha256(canonical.encode([*event[:10], event.commitment, event.prev]).encode("utf-8")).hexdigest()
+    return hashlib.sha256(canonical.flat((*event[:10], event.commitment, event.prev)).encode("utf-8")).hexdigest()
 
 
 def extend(head: Event | None, identity: str, draft: Draft, salt: str) -> Event:
@@ -61,24 +67,39 @@ def extend(head: Event | None, identity: str, draft: Draft, salt: str) -> Event:
     return event._replace(hash=hash_event(event))
 
 
-def verify(events: Iterable[Event], identity: str) -> Finding:
-    """Follows the chain from its first event and stops at the first event that does not hold. What it remembers is one number for every
-    call that was redacted: an erased payload holds only with a later event that says that its call was redacted."""
-    seq = 0
-    prev = identity
-    erased: dict[str | None, int] = {}
-    for event in events:
-        reason = _wrong(event, seq + 1, prev)
-        if reason is not None:
-            return Finding(seq, event.seq, reason, f"{seq}:{prev}")
-        if event.payload is None:
-            erased.setdefault(event.call_id, event.seq)
-        elif event.type == "REDACTED" and event.call_id is not None:
-            erased.pop(event.call_id, None)
-        seq, prev = event.seq, event.hash
+def verify(events: Iterable[Event], prev: str, seq: int = 0, heads: Iterable[Head] = ()) -> Finding:
+    """Follows the chain and stops at the first event that does not hold, or cannot be read.
+
+    `events` are those behind `seq`, in order; `prev` is the hash of the event `seq`, or for the whole log the id of its database. `heads`
+    were kept of this log, so each has to be on the way; one before `seq` is not looked at. What is remembered is one number for every
+    erased payload, until the event comes that says that exactly it was erased: no other is let pass.
+    """
+    began = seq
+    kept = sorted(head for head in heads if head[0] >= seq)
+    erased: set[int] = set()
+    reason = _unlike(kept, seq, prev)
+    if reason is not None:
+        return Finding(0, seq, reason, f"{seq}:{prev}")
+    try:
+        for event in events:
+            reason = _wrong(event, seq + 1, prev)
+            if reason is None and kept and kept[0][0] <= event.seq:
+                reason = _unlike(kept, event.seq, event.hash)
+            if reason is not None:
+                return Finding(seq - began, event.seq, reason, f"{seq}:{prev}")
+            seq, prev = event.seq, event.hash
+            if event.payload is None:
+                erased.add(seq)
+            elif event.type == REDACTED:
+                erased.difference_update(erased_by(event))
+    except ToolgateError as unread:
+        return Finding(seq - began, seq + 1, unread.message, f"{seq}:{prev}")
+    head = f"{seq}:{prev}"
     if erased:
-        return Finding(seq, min(erased.values()), "its payload was erased, and no event says so", f"{seq}:{prev}")
-    return Finding(seq, None, None, f"{seq}:{prev}")
+        return Finding(seq - began, min(erased), "its payload was erased, and no event says so", head)
+    if kept:
+        return Finding(seq - began, seq + 1, f"the log ends at {head}, before its kept head {kept[0][0]}:{kept[0][1]}", head)
+    return Finding(seq - began, None, None, head)
 
 
 def intact(event: Event) -> bool:
@@ -86,9 +107,25 @@ def intact(event: Event) -> bool:
     return _altered(event) is None
 
 
+def erased_by(event: Event) -> frozenset[int]:
+    """The seqs of the events whose payloads a REDACTED event says to have been erased."""
+    told = canonical.parse(event.payload) if event.type == REDACTED and event.payload is not None else None
+    seqs = told.get("events") if isinstance(told, dict) else None
+    return frozenset(seq for seq in seqs if isinstance(seq, int)) if isinstance(seqs, list) else frozenset()
+
+
 def head_text(event: Event | None, identity: str) -> str:
     """`seq:hash` of the last event; `0:identity` where there is none."""
     return f"{event.seq}:{event.hash}" if event else f"0:{identity}"
+
+
+def _unlike(kept: list[Head], seq: int, hash: str) -> str | None:
+    """Why the event is not the one of the heads of its seq, which are then behind us."""
+    while kept and kept[0][0] == seq:
+        known = kept.pop(0)
+        if known[1] != hash:
+            return f"it is not the event of the kept head {known[0]}:{known[1]}"
+    return None
 
 
 def _wrong(event: Event, seq: int, prev: str) -> str | None:
@@ -100,11 +137,19 @@ def _wrong(event: Event, seq: int, prev: str) -> str | None:
 
 
 def _altered(event: Event) -> str | None:
-    if event.payload is None or event.salt is None:
-        if event.payload is not event.salt:
+    try:
+        return _differs(event)
+    except (TypeError, ValueError):  # what no event of ours ever held: bytes, text that is not UTF-8
+        return "it holds a value of another kind"
+
+
+def _differs(event: Event) -> str | None:
+    payload, salt = event.payload, event.salt
+    if payload is None or salt is None:
+        if payload is not salt:
             return "a redacted event has neither payload nor salt, this one has one of them"
-    elif event.payload[:1] != "{" or "{" in event.salt:  # else the boundary between the two could be moved
+    elif payload[:1] != "{" or "{" in salt:  # else the boundary between the two could be moved
         return "payload or salt do not have their form"
-    elif commitment(event.salt, event.payload) != event.commitment:
+    elif commitment(salt, payload) != event.commitment:
         return "the payload is not the one that was committed to"
     return None if hash_event(event) == event.hash else "hash is not that of the event"

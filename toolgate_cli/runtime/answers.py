@@ -68,10 +68,13 @@ class Checked(NamedTuple):
 
 
 class Verified(NamedTuple):
-    """What `audit verify` found. `first_bad`: seq of the first event that does not hold, and why."""
+    """What `audit verify` found. `events`: how many hold of those that were read; `first_bad`: seq of the first event that does not hold,
+    and why; `since`: the head with whose event the reading began (None: with the first event); `heads`: those that it was held against."""
 
     ok: bool
     events: int
     first_bad: int | None
     reason: str | None
     head: str
+    since: str | None = None
+    heads: tuple[str, ...] = ()

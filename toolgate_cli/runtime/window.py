@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from ..core import chain
 from ..core.errors import ToolgateError
 from ..core.records import Event, EventQuery, Row, RunQuery
-from . import departed, heads, looking, selecting, standing
+from . import departed, heads, looking, selecting, standing, verifying
 from .answers import Checked, RunView, Verified, Waiting
 
 if TYPE_CHECKING:
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from ..core.world import World
     from .ports import Ports
     from .store import Reader
+    from .verifying import Progress
 
 
 class Window:
@@ -84,18 +85,13 @@ class Window:
         with self._ports.store.read() as tx:
             return looking.head(tx)
 
-    def verify(self, known: tuple[int, str] | None = None) -> Verified:
-        """Follows the whole chain, in constant memory, and holds it against heads (seq and hash) that were kept: the given one, and the
-        one that was kept outside the home."""
-        kept = heads.kept(self._ports)
-        with self._ports.store.read() as tx:
-            found = chain.verify(tx.events(EventQuery()), tx.identity())
-            if found.first_bad is None:
-                for head in (known, kept):
-                    reason = heads.behind(tx, head)
-                    if reason is not None and head is not None:
-                        return Verified(False, found.events, min(head[0], found.events + 1), reason, found.head)
-        return Verified(found.first_bad is None, found.events, found.first_bad, found.reason, found.head)
+    def verify(self, known: chain.Head | None = None, since: chain.Head | None = None, progress: Progress | None = None) -> Verified:
+        """The chain, held against heads that were kept: the given one, and the one that was kept outside the home. See `verifying`."""
+        return verifying.verify(self._ports, known, since, progress)
+
+    def export(self, since: int = 0, hash: str | None = None) -> Iterator[str]:
+        """The log behind an event, as lines that can be verified elsewhere. See `verifying`."""
+        return verifying.export(self._ports, since, hash)
 
     def workflows(self, id: str | None) -> Sequence[Checked]:
         return self._ports.files.check(id)

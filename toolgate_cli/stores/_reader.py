@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ..core.digests import ref
+from ..core.errors import ToolgateError
 from ..core.records import (
     Accepted,
     Attempt,
@@ -160,11 +161,24 @@ class SqliteReader:
         query, after, left = query._replace(newest=False), query.after, query.limit
         while left is None or left > 0:
             wanted = _PAGE if left is None else min(_PAGE, left)
-            page = self._all(*queries.events(query, after, wanted))
+            try:
+                page = self._all(*queries.events(query, after, wanted))
+            except ToolgateError:
+                if wanted == 1:
+                    raise
+                yield from self._one_by_one(query, after, wanted)
+                raise
             yield from map(Event._make, page)
             if len(page) < wanted:
                 return
             after, left = page[-1][0], None if left is None else left - len(page)
+
+    def _one_by_one(self, query: EventQuery, after: int, wanted: int) -> Iterator[Event]:
+        """The events of a page that cannot be read, up to the one that is why."""
+        for _ in range(wanted):
+            for found in self._all(*queries.events(query, after, 1)):
+                yield Event._make(found)
+                after = found[0]
 
     def event(self, seq: int) -> Event | None:
         found = self._one(_EVENT, (seq,))

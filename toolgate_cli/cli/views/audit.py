@@ -9,10 +9,20 @@ from ...runtime.answers import Verified
 from .shapes import Fields, field
 
 SCHEMA: Final = "toolgate.audit/1"
+EXPORTED_SCHEMA: Final = "toolgate.exported/1"
 
 
 def to_json(found: Verified) -> dict[str, Json]:
-    return {"schema": SCHEMA, "ok": found.ok, "events": found.events, "first_bad": found.first_bad, "head": found.head}
+    return {
+        "schema": SCHEMA,
+        "ok": found.ok,
+        "events": found.events,
+        "first_bad": found.first_bad,
+        "reason": found.reason,
+        "head": found.head,
+        "since": found.since,
+        "heads": list(found.heads),
+    }
 
 
 def fields(found: Verified) -> Fields:
@@ -21,4 +31,14 @@ def fields(found: Verified) -> Fields:
         field("events", found.events),
         *([] if found.ok else [field("first bad", found.first_bad), field("reason", found.reason)]),
         field("head", found.head),
+        *([field("read since", found.since)] if found.since else []),
+        *(field("goes on from", head) for head in found.heads if found.ok),
     )
+
+
+def exported_json(file: str, events: int) -> dict[str, Json]:
+    return {"schema": EXPORTED_SCHEMA, "file": file, "events": events}
+
+
+def exported_fields(file: str, events: int) -> Fields:
+    return (field("file", file), field("events", events))
