@@ -30,7 +30,8 @@ WRONG = [
     "pending list --color blue", "pending list --color", "-C", "--db", "--actor", "-o", "-qqq approve", "--version x", "approve --version",
     "approve -qz", "approve --arguments",
     "approve r1 --step s --arguments given.json",
-    "init a b", "recover a b", "recover --owner-dead", "help --frob", "workflow check a b", "audit verify x",
+    "init a b", "recover a b", "recover --owner-dead", "help --frob", "workflow check a b", "audit verify x y", "audit verify --head 1",
+    "audit export --to", "audit redact", "audit redact c0", "audit export --since x",
 ]  # fmt: skip
 EMPTY = [
     "-C",

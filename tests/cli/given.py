@@ -5,11 +5,11 @@ from __future__ import annotations
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
-from toolgate_cli.core import canonical
+from toolgate_cli.core import canonical, exported
 from toolgate_cli.core.config import ExitRules, Tool
 from toolgate_cli.core.errors import ToolgateError
 from toolgate_cli.core.records import Call, Event, Row, Run
-from toolgate_cli.runtime.answers import Answer, Checked, RunView, Verified, Waiting
+from toolgate_cli.runtime.answers import Answer, Checked, Redaction, RunView, Verified, Waiting
 
 RUN = "r0123456789abc"
 CALL = "c0123456789abc"
@@ -30,7 +30,9 @@ def run(status: str = "AWAITING_TOOL_APPROVAL", text: str = "pay") -> Run:
 
 def view(status: str = "AWAITING_TOOL_APPROVAL", text: str = "pay") -> RunView:
     error = {"message": text, "step": text, "support_id": 9} if status == "FAILED" else None
-    return RunView(run(status, text), text, text, {text: text}, error, {text: ({text: [text]}, "tool")})
+    context: dict[str, Any] = {text: ({text: [text]}, "tool"), text * 2: (None, "tool")}
+    said = event(text)._replace(type="REDACTED", payload=canonical.encode({"reason": text}))
+    return RunView(run(status, text), text, text, {text: text}, error, context, None, (said,), (text * 2,))
 
 
 def row(origin: str = "APPROVAL_REQUIRED", text: str = "pay") -> Row:
@@ -104,6 +106,9 @@ class FakeDesk:
             "events": (iter([event(self.text), event(self.text)]), HEAD),
             "wait": (view("COMPLETED", self.text), (), HEAD, True),
             "verify": Verified(False, 4, 3, self.text, HEAD),
+            "export": iter([exported.line({"schema": self.text}), exported.line({"head": HEAD})]),
+            "redactable": waiting("APPROVAL_REQUIRED", self.text).call,
+            "redact": Redaction(CALL, RUN, 1, (4, 5), 1, 1, 1, True, (f"context {self.text}",), HEAD, ToolgateError("storage", self.text)),
             "workflows": (Checked(self.text, self.text, (self.text,), (self.text,)),),
             "tools": (tool(self.text),),
             "tool": tool(self.text),
@@ -147,6 +152,8 @@ COMMANDS = [
     ["events", RUN],
     ["wait", RUN],
     ["audit", "verify"],
+    ["audit", "export"],
+    ["audit", "redact", CALL, "-m", "asked for"],
     ["workflow", "check"],
     ["tools", "list"],
     ["tools", "show", "pay"],

@@ -484,18 +484,44 @@ def test_a_redacted_call_loses_its_texts_and_nothing_else(store: Any) -> None:
         writer.add([call_of(0), call_of(0, revision=2), call_of(1), outcome_of(id_of(0)), outcome_of(id_of(1))])
         for number in (0, 1, 0):
             writer.append([event_after(writer.head(), "", call_id=id_of(number))])
+    turns = [Turn(RUN, "s", 0, '["a"]'), Turn(RUN, "s", 1, '["b"]'), Turn(RUN, "t", 0, '["c"]')]
+    with store.write() as writer:
+        writer.add([call_of(2, label="a word of the model"), *turns])
     with store.read() as reader:
         before = list(reader.events(EventQuery()))
+    store.scrub()
     with store.write() as writer:
-        writer.erase(id_of(0))
+        writer.erase(id_of(0), [2, 4, 99], [Turn(RUN, "s", 1, "[]"), Turn(RUN, "s", 7, "[]")])
+        writer.erase(id_of(2))
         writer.erase("cnone")
+    store.scrub()
     with store.read() as reader:
-        bare = call_of(0, arguments=None, title=None, rationale=None)
+        assert reader.call(id_of(2))[0] == call_of(2, arguments=None, title=None, rationale=None, label=None)
+        assert [turn.commands for turn in reader.turns(RUN, None)] == ['["a"]', "[]", '["c"]']
+        bare = call_of(0, arguments=None, title=None, rationale=None, label=None)
         assert reader.call(id_of(0), 1) == (bare, outcome_of(id_of(0))._replace(body=None))
         assert reader.call(id_of(0), 2) == (bare._replace(revision=2), outcome_of(id_of(0))._replace(body=None))
         assert reader.call(id_of(1)) == (call_of(1), outcome_of(id_of(1)))
         after = list(reader.events(EventQuery()))
-        assert after == [event._replace(payload=None, salt=None) if event.call_id == id_of(0) else event for event in before]
+        assert after == [event._replace(payload=None, salt=None) if event.seq in (2, 4) else event for event in before]
+
+
+def test_all_values_and_turns_of_a_run_are_given_as_they_are_stored(two_runs: Any) -> None:
+    values = [Value(RUN, "a", 0, "1", None, "user"), Value(RUN, "a", 2, None, id_of(0), "tool"), Value(RUN, "b", 1, None, None, "user")]
+    turns = [Turn(RUN, "s", 0, "[]"), Turn(RUN, "s", 3, "[]"), Turn(RUN, "t", 1, "[]")]
+    with two_runs.write() as writer:
+        writer.add([*reversed(values), *reversed(turns), outcome_of(id_of(0))])
+    with two_runs.read() as reader:
+        assert reader.values(RUN) == tuple(values) and reader.values("rnone") == ()
+        assert reader.turns(RUN, None) == tuple(turns) and reader.turns(RUN, None, 1) == tuple(turns[1:])
+
+
+def test_a_store_is_not_scrubbed_within_a_transaction(store: Any) -> None:
+    begun(store)
+    for transaction in (store.read, store.write):
+        with transaction(), pytest.raises(ToolgateError, match="nest"):
+            store.scrub()
+    store.scrub()
 
 
 # ---- transactions ----

@@ -66,6 +66,11 @@ class Watched:
         if self._watch.committed is not None:
             self._watch.committed()
 
+    def scrub(self, patience: float = 30.0) -> None:
+        self._alive()
+        self._watch.outside("the files are written anew")
+        self._store.scrub(patience)
+
     def close(self) -> None:
         self._store.close()
 

@@ -530,8 +530,65 @@ def test_redaction_leaves_no_byte_in_the_files(path: Path, store: SqliteStore) -
         writer.append([event_after(writer.head(), "", call_id=id_of(0), payload=f'"{secret}"')])
     assert any(secret.encode() in each.read_bytes() for each in path.parent.iterdir())
     with store.write() as writer:
-        writer.erase(id_of(0))
+        writer.erase(id_of(0), [2])
+    store.scrub()
     assert not any(secret.encode() in each.read_bytes() for each in path.parent.iterdir())
+
+
+def holding(path: Path, text: str) -> list[str]:
+    return sorted(each.name for each in path.parent.iterdir() if text.encode() in each.read_bytes())
+
+
+def test_what_was_replaced_or_taken_away_long_ago_is_not_in_the_files_either(path: Path, store: SqliteStore) -> None:
+    secret = "a-text-that-must-go"
+    filled(store, 40)
+    for number in range(40):  # rows that were claimed, runs that grew and shrank, whole pages that were freed
+        with store.write() as writer:
+            writer.claim(row_of(number))
+            writer.save(row_of(number, version=2, reason=secret * 50, last=secret * (900 if number % 2 else 3)))
+            assert writer.put_run(run_of(cursor=f'["{secret * (number % 7 * 60)}"]', version=number + 2), number + 1)
+            writer.begin(attempt_of(row_of(number, reason=secret)))
+    with store.write() as writer:
+        for number in range(40):
+            writer.remove(RUN, id_of(number))
+            writer.finish(attempt_of(row_of(number)))
+        assert writer.put_run(run_of(version=42), 41)
+    store.scrub()
+    assert holding(path, secret) == []
+    with store.read() as reader:
+        run = reader.run(RUN)
+        assert run is not None and run.version == 42 and reader.find_by_run(RUN) == ()
+    connection = raw(path)
+    assert connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+    connection.close()
+
+
+def test_a_reader_of_a_former_state_is_waited_for_and_said(path: Path, store: SqliteStore) -> None:
+    filled(store, 1)
+    reader = raw(path)
+    reader.execute("BEGIN")
+    reader.execute("SELECT count(*) FROM events").fetchall()
+    with store.write() as writer:
+        writer.erase(id_of(0))
+    with pytest.raises(ToolgateError, match="locked") as caught:
+        store.scrub(0.2)
+    assert caught.value.kind == "storage" and caught.value.retryable
+    reader.execute("ROLLBACK")
+    store.scrub(0.2)
+    assert (path.parent / f"{path.name}-wal").stat().st_size == 0
+    reader.close()
+
+
+def test_a_store_that_is_not_there_yet_or_only_read_is_not_made_by_scrubbing(path: Path, store: SqliteStore) -> None:
+    store.scrub()
+    assert not path.exists()
+    begun(store)
+    before = path.read_bytes()
+    looking = SqliteStore(str(path), RandomMint(), readonly=True)
+    with pytest.raises(ToolgateError) as caught:
+        looking.scrub()
+    looking.close()
+    assert caught.value.kind == "storage" and path.read_bytes() == before
 
 
 # ---- crashes ----
@@ -603,11 +660,19 @@ def everything(store: SqliteStore) -> None:
         writer.remove(RUN, id_of(1))
         writer.put_run(run_of(version=2), 1)
         writer.rewind(RUN, 1)
-        writer.erase(id_of(0))
+        writer.erase(id_of(0), [1], [Turn(RUN, "s", 0, "[]")])
     with store.read() as reader:
         reader.find(None, "c"), reader.find(RUN, "c"), reader.find_by_run(RUN), reader.attempts(None), reader.attempts(RUN)
         reader.run(RUN), reader.call("c"), reader.call("c", 1), reader.calls("c", 9), reader.value(RUN, "k"), reader.keys(RUN)
-        reader.steps(RUN), reader.step(RUN, "s"), reader.turns(RUN, "s"), reader.next_turn(RUN, "s"), reader.votes(row_of(1))
+        (
+            reader.steps(RUN),
+            reader.step(RUN, "s"),
+            reader.turns(RUN, "s"),
+            reader.turns(RUN, None),
+            reader.values(RUN),
+            reader.next_turn(RUN, "s"),
+            reader.votes(row_of(1)),
+        )
         reader.definition("d"), reader.accepted(Accepted("a", "b")), reader.event(1), reader.head(), reader.identity()
         for run in (None, RUN):
             for prefix in (None, "c0"):

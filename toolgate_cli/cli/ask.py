@@ -37,13 +37,23 @@ def confirm(verb: str, target: Waiting, edited: Mapping[str, Json] | None = None
     from .views import card
 
     write_fields(card.fields(target if edited is None else card.edited(target, edited)), ERR)
+    if not _says_yes(verb):
+        raise ToolgateError("usage", f"not confirmed, nothing happened: {target.ref} still waits", f"toolgate {verb} {target.ref}")
+
+
+def consent(told: Safe, verb: str) -> None:
+    """Says what is about to happen and asks; raises `usage` unless the answer is `yes`."""
+    ERR.line(told)
+    if not _says_yes(verb):
+        raise ToolgateError("usage", "not confirmed, nothing happened", "--yes decides without the question")
+
+
+def _says_yes(verb: str) -> bool:
     try:
-        answer = read_line(fill("type yes to {}, anything else leaves everything as it is: ", verb))
+        return read_line(fill("type yes to {}, anything else leaves everything as it is: ", verb)) == "yes"
     except KeyboardInterrupt:
         ERR.raw("\n")
-        answer = None
-    if answer != "yes":
-        raise ToolgateError("usage", f"not confirmed, nothing happened: {target.ref} still waits", f"toolgate {verb} {target.ref}")
+        return False
 
 
 def read_line(prompt: Safe) -> str | None:

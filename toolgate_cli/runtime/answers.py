@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Literal
 
 from ..core.errors import ToolgateError
-from ..core.records import Call, Row, Run
+from ..core.records import Call, Event, Row, Run
 from ..core.types import Json, Provenance
 from ..core.values import NamedTuple
 
@@ -35,7 +35,8 @@ class Waiting(NamedTuple):
 
 class RunView(NamedTuple):
     """A run as it stands. `step`: path of the step it is at; `outputs`: step id -> output; `context` only where it was asked for;
-    `changed`: the workflow's file differs from the pinned definition (None: not looked at)."""
+    `changed`: the workflow's file differs from the pinned definition (None: not looked at); `redactions`: the events that say what was
+    erased, and `erased`: the keys of the context whose values were, both with `context` only."""
 
     run: Run
     title: str | None
@@ -44,6 +45,8 @@ class RunView(NamedTuple):
     error: Mapping[str, Json] | None
     context: Mapping[str, tuple[Json, Provenance]] | None = None
     changed: bool | None = None
+    redactions: tuple[Event, ...] = ()
+    erased: tuple[str, ...] = ()
 
 
 class Answer(NamedTuple):
@@ -65,6 +68,29 @@ class Checked(NamedTuple):
     id: str | None
     errors: tuple[str, ...]
     warnings: tuple[str, ...]
+
+
+class Redaction(NamedTuple):
+    """What was erased of a call: how many revisions of it, the seqs of its events, and how many context values, outputs of steps and
+    turns; `error`: the run's own error too. `still`: where else a text of the call stands, and stays. `head` and `fault` are of the time
+    after it: `fault` says why the files of the store may still hold what was erased."""
+
+    call_id: str
+    run_id: str
+    revisions: int
+    events: tuple[int, ...]
+    context: int
+    steps: int
+    turns: int
+    error: bool
+    still: tuple[str, ...]
+    head: str = ""
+    fault: ToolgateError | None = None
+
+    @property
+    def nothing(self) -> bool:
+        """Whether there was nothing left to be erased."""
+        return self.revisions == 0
 
 
 class Verified(NamedTuple):

@@ -13,6 +13,7 @@ from ..core.records import Run, Turn
 from ..core.soundness import clean
 from ..core.types import Json, Provenance
 from ..core.world import World
+from . import redacted
 from .unit import Unit
 from .work import Ask
 
@@ -76,6 +77,8 @@ def _result(tx: Reader, call: str) -> str:
     outcome = stored[1] if stored else None
     if outcome is None:
         return "no result"
+    if outcome.body is None and redacted.is_redacted(tx, call):
+        return f"{outcome.status}: the result was redacted"
     body = outcome.body or "null"
     return body if outcome.status in ("succeeded", "recorded") else f"{outcome.status}: {body}"
 

@@ -12,10 +12,10 @@ from ..core.config import Identity
 from ..core.definition import opened
 from ..core.errors import ToolgateError
 from ..core.person import Person
-from ..core.records import Row, RowQuery
+from ..core.records import Call, Row, RowQuery
 from ..core.types import Json, Verb
 from . import deciding, gates, heads, looking, recovery, selecting, starting
-from .answers import Answer, EffectWord, Waiting
+from .answers import Answer, EffectWord, Redaction, Waiting
 from .cases import Decision
 from .engine import Engine
 from .unit import write
@@ -80,6 +80,25 @@ class Desk(Window):
         touched |= dict.fromkeys(starting.take_over_dead(engine, id, owner_dead))
         touched |= dict.fromkeys(starting.reject_expired(engine, id))
         return tuple(self._answer(run_id, "recovered", engine) for run_id in touched)
+
+    def redactable(self, word: str) -> Call:
+        """The stored call of that id, or of that unique prefix."""
+        self._guard("redact")
+        self._take_back()
+        with self._ports.store.read() as tx:
+            return selecting.call(tx, word)
+
+    def redact(self, call: Call, reason: str) -> Redaction:
+        """Erases what a settled call holds, from the files of the store too. Needs no files of the home, as `cancel`."""
+        from . import redaction  # no decision needs it
+
+        with write(self._ports, self._stopper()) as unit:
+            erased = redaction.redact(unit, call.id, reason)
+        try:
+            self._ports.store.scrub()
+        except ToolgateError as fault:
+            erased = erased._replace(fault=fault)
+        return erased._replace(head=self.head())
 
     # ---- decisions ----
     def select(self, words: Sequence[str], verb: Verb) -> Waiting:
@@ -169,7 +188,7 @@ class Desk(Window):
             return self._operator
         return self._who(mode)
 
-    def _guard(self, verb: Verb | Literal["recover"], row: Row | None = None) -> None:
+    def _guard(self, verb: Verb | Literal["recover", "redact"], row: Row | None = None) -> None:
         """A verb that decides refuses to run inside a tool."""
         processes, owners = self._ports.processes, self._ports.owners
         call = processes.inside_call()

@@ -10,7 +10,7 @@ from ..core.definition import declared, is_whole, opened
 from ..core.errors import ToolgateError
 from ..core.records import Call, Row, RowQuery, Run, RunQuery
 from ..core.types import Json, Provenance
-from . import departed, ownership, standing
+from . import departed, ownership, redacted, standing
 from .answers import Answer, EffectWord, RunView, Waiting
 
 if TYPE_CHECKING:
@@ -48,6 +48,8 @@ def _before(tx: Reader, call: Call) -> Call | None:
 
 def _output(tx: Reader, row: Row) -> Json:
     step = tx.step(row.run_id, row.step)
+    if step is not None and step.output is None and row.step in redacted.steps(redacted.of_run(tx, row.run_id)):
+        return {"redacted": True}
     return canonical.parse(step.output) if step is not None and step.output is not None else None
 
 
@@ -75,7 +77,10 @@ def run_view(tx: Reader, run: Run, *, context: bool = False, changed: bool | Non
     stored = tx.definition(run.definition)
     definition = opened(stored) if stored is not None and is_whole(stored) else None
     path = definition.path(cursor.load(run.cursor)) if definition else ""
-    outputs = {step.path: canonical.parse(step.output) for step in tx.steps(run.id) if step.output is not None}
+    outputs: dict[str, Json] = {step.path: canonical.parse(step.output) for step in tx.steps(run.id) if step.output is not None}
+    redactions = redacted.of_run(tx, run.id) if context else ()
+    outputs |= {path: None for path in redacted.steps(redactions) if path not in outputs}
+    values, erased = _context(tx, run.id) if context else (None, ())
     error = canonical.parse(run.error) if run.error else None
     return RunView(
         run,
@@ -83,14 +88,25 @@ def run_view(tx: Reader, run: Run, *, context: bool = False, changed: bool | Non
         path or None,
         outputs,
         cast("Mapping[str, Json]", error) if isinstance(error, dict) else None,
-        _context(tx, run.id) if context else None,
+        values,
         changed,
+        redactions,
+        erased,
     )
 
 
-def _context(tx: Reader, run: str) -> dict[str, tuple[Json, Provenance]]:
-    found = ((key, tx.value(run, key)) for key in tx.keys(run))
-    return {key: (canonical.parse(value.value), value.provenance) for key, value in found if value is not None and value.value is not None}
+def _context(tx: Reader, run: str) -> tuple[dict[str, tuple[Json, Provenance]], tuple[str, ...]]:
+    """The values, and the keys of those that were erased (None)."""
+    values: dict[str, tuple[Json, Provenance]] = {}
+    erased: list[str] = []
+    for key in tx.keys(run):
+        value = tx.value(run, key)
+        if value is not None and value.value is not None:
+            values[key] = canonical.parse(value.value), value.provenance
+        elif value is not None and value.call_id is not None and redacted.is_redacted(tx, value.call_id):
+            values[key] = None, value.provenance
+            erased.append(key)
+    return values, tuple(erased)
 
 
 def runs(tx: Reader, query: RunQuery) -> tuple[RunView, ...]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from ..core import digests, verbs
 from ..core.errors import ToolgateError
-from ..core.records import Row, RowQuery, Run, RunQuery
+from ..core.records import Call, Row, RowQuery, Run, RunQuery
 from ..core.types import Verb
 from ..core.values import NamedTuple
 from . import standing
@@ -60,6 +60,20 @@ def run(tx: Reader, word: str, shortest: int = LOOKING) -> Run:
         raise ToolgateError("ambiguous", f"{word} is the beginning of several runs", "give more of it")
     if not found:
         raise ToolgateError("not_found", f"no run {word}", _more(word, "r", shortest) or "toolgate runs list")
+    return found[0]
+
+
+def call(tx: Reader, word: str) -> Call:
+    """The call of that id, or of that unique prefix, whether it waits or not."""
+    exact = tx.call(word)
+    if exact is not None:
+        return exact[0]
+    found = tx.calls(word, 2) if _prefix(word, "c", DECIDING) else ()
+    if len(found) > 1:
+        raise ToolgateError("ambiguous", f"{word} is the beginning of several calls", "give more of it")
+    if not found:
+        hint = "a call's id alone, without @" if "@" in word else _more(word, "c", DECIDING) or "toolgate events shows the calls"
+        raise ToolgateError("not_found", f"no call {word}", hint)
     return found[0]
 
 

@@ -62,8 +62,12 @@ class Reader(Protocol):
 
     def steps(self, run: str) -> tuple[Step, ...]: ...
     def step(self, run: str, path: str) -> Step | None: ...
-    def turns(self, run: str, path: str, since: int = 0) -> tuple[Turn, ...]:
-        """Turns of one step from number `since` on, by number."""
+    def values(self, run: str) -> tuple[Value, ...]:
+        """Every stored value, of every top-level step and as it is stored: a tool's is not filled in."""
+        ...
+
+    def turns(self, run: str, path: str | None, since: int = 0) -> tuple[Turn, ...]:
+        """Turns of one step (None: of all) from number `since` on, by path and number."""
         ...
 
     def next_turn(self, run: str, path: str) -> int:
@@ -120,8 +124,9 @@ class Writer(Reader, Protocol):
         """Events whose seq, prev and hash go on exactly from the head."""
         ...
 
-    def erase(self, call: str) -> None:
-        """Redacts a call: arguments, title, rationale, outcome body and its events' payloads and salts become null."""
+    def erase(self, call: str, events: Sequence[int] = (), turns: Sequence[Turn] = ()) -> None:
+        """Redacts a call: arguments, title, rationale and label of every revision and the body of its outcome become null, and so do
+        payload and salt of the events of those seqs; each of the turns takes the place of the one of its key."""
         ...
 
 
@@ -129,6 +134,11 @@ class Store(Protocol):
     def read(self) -> AbstractContextManager[Reader]: ...
     def write(self, patience: float = 30.0) -> AbstractContextManager[Writer]:
         """Commits at the end. Waits at most `patience` seconds for the lock, then ToolgateError("storage")."""
+        ...
+
+    def scrub(self, patience: float = 30.0) -> None:
+        """Leaves nothing in its files but what it holds now; outside of any transaction. What was erased or replaced before may stay in
+        free places until then. Waits at most `patience` seconds for those who are at work, then ToolgateError("storage")."""
         ...
 
     def close(self) -> None: ...

@@ -12,6 +12,7 @@ from ..core.errors import ToolgateError
 from ..core.intents import Arrived
 from ..core.types import Json
 from ..core.world import World
+from . import redacted
 
 if TYPE_CHECKING:
     from .store import Reader
@@ -31,6 +32,8 @@ class StepView:
 
     def value(self, key: str) -> Json:
         found = self._tx.value(self._run, key)
+        if found is not None and found.value is None and found.call_id is not None and redacted.is_redacted(self._tx, found.call_id):
+            raise ToolgateError("invalid", f"{key} was erased when {found.call_id} was redacted")  # absent would read as "no error"
         if found is None or found.value is None:
             raise KeyError(key)
         return canonical.parse(found.value)

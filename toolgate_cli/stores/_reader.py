@@ -53,7 +53,9 @@ _KEYS = (
 )
 _STEPS = f"SELECT {columns(Step)} FROM steps WHERE run_id = ? ORDER BY top, at, path"
 _STEP = f"SELECT {columns(Step)} FROM steps WHERE run_id = ? AND path = ?"
+_VALUES = f"SELECT {columns(Value)} FROM context WHERE run_id = ? ORDER BY key, top"
 _TURNS = f"SELECT {columns(Turn)} FROM turns WHERE run_id = ? AND path = ? AND number >= ? ORDER BY number"
+_ALL_TURNS = f"SELECT {columns(Turn)} FROM turns WHERE run_id = ? AND number >= ? ORDER BY path, number"
 _NEXT_TURN = "SELECT coalesce(max(number) + 1, 0) FROM turns WHERE run_id = ? AND path = ?"
 _VOTES = f"SELECT {columns(Vote)} FROM votes WHERE row_id = ? AND ref = ? ORDER BY at, actor"
 _DEFINITION = f"SELECT {columns(Definition)} FROM definitions WHERE digest = ?"
@@ -139,8 +141,13 @@ class SqliteReader:
         found = self._one(_STEP, (run, path))
         return Step(*found) if found else None
 
-    def turns(self, run: str, path: str, since: int = 0) -> tuple[Turn, ...]:
-        return tuple(map(Turn._make, self._all(_TURNS, (run, path, since))))
+    def values(self, run: str) -> tuple[Value, ...]:
+        """By key and top-level step."""
+        return tuple(map(Value._make, self._all(_VALUES, (run,))))
+
+    def turns(self, run: str, path: str | None, since: int = 0) -> tuple[Turn, ...]:
+        found = self._all(_ALL_TURNS, (run, since)) if path is None else self._all(_TURNS, (run, path, since))
+        return tuple(map(Turn._make, found))
 
     def next_turn(self, run: str, path: str) -> int:
         return int(self._one(_NEXT_TURN, (run, path))[0])

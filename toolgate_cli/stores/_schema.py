@@ -116,7 +116,7 @@ _FIRST: tuple[str, ...] = (
     "CREATE TRIGGER events_stay BEFORE DELETE ON events BEGIN SELECT RAISE(ABORT, 'events are append-only'); END",
     _only_erasing("events", Event, ("payload", "salt"), "events are append-only"),
     "CREATE TRIGGER calls_stay BEFORE DELETE ON calls BEGIN SELECT RAISE(ABORT, 'calls are immutable'); END",
-    _only_erasing("calls", Call, ("arguments", "title", "rationale"), "calls are immutable"),
+    _only_erasing("calls", Call, ("arguments", "title", "rationale", "label"), "calls are immutable"),
 )
 
 MIGRATIONS: tuple[tuple[str, ...], ...] = (_FIRST,)  # the n-th leads from version n to n + 1

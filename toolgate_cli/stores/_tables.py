@@ -145,9 +145,14 @@ class MemoryReader:
     def step(self, run: str, path: str) -> Step | None:
         return self._tables.steps.get((run, path))
 
-    def turns(self, run: str, path: str, since: int = 0) -> tuple[Turn, ...]:
-        found = (turn for turn in self._tables.turns.values() if turn.run_id == run and turn.path == path and turn.number >= since)
-        return tuple(sorted(found, key=lambda turn: turn.number))
+    def values(self, run: str) -> tuple[Value, ...]:
+        """By key and top-level step."""
+        found = (value for value in self._tables.context.values() if value.run_id == run)
+        return tuple(sorted(found, key=lambda value: (value.key, value.top)))
+
+    def turns(self, run: str, path: str | None, since: int = 0) -> tuple[Turn, ...]:
+        found = (turn for turn in self._tables.turns.values() if turn.run_id == run and path in (None, turn.path) and turn.number >= since)
+        return tuple(sorted(found, key=lambda turn: (turn.path, turn.number)))
 
     def next_turn(self, run: str, path: str) -> int:
         numbers = (turn.number for turn in self._tables.turns.values() if turn.run_id == run and turn.path == path)

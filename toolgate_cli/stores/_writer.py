@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from ..core.errors import ToolgateError
-from ..core.records import Attempt, Event, Keep, Row, Run
+from ..core.records import Attempt, Event, Keep, Row, Run, Turn
 from ._faults import CAUGHT, fault
 from ._reader import SqliteReader
 from ._refusals import gap, over
@@ -29,17 +29,17 @@ _REWIND = ("DELETE FROM context WHERE run_id = ? AND top >= ?", "DELETE FROM ste
 _LAST = "SELECT seq, hash FROM events WHERE seq > 0 ORDER BY seq DESC LIMIT 1"
 _APPEND = insert("events", Event)
 _ERASE = (
-    "UPDATE calls SET arguments = NULL, title = NULL, rationale = NULL WHERE id = ?",
+    "UPDATE calls SET arguments = NULL, title = NULL, rationale = NULL, label = NULL WHERE id = ?",
     "UPDATE outcomes SET body = NULL WHERE call_id = ?",
-    "UPDATE events SET payload = NULL, salt = NULL WHERE call_id = ?",
 )
+_ERASE_EVENT = "UPDATE events SET payload = NULL, salt = NULL WHERE seq = ?"
+_ERASE_TURN = "UPDATE turns SET commands = ? WHERE run_id = ? AND path = ? AND number = ?"
 
 
 class SqliteWriter(SqliteReader):
     """`runtime.store.Writer` within one open BEGIN IMMEDIATE."""
 
     spoiled = False  # a change failed: the store rolls back at the end
-    erased = False  # old pages hold what was erased: the store cleans them at the end
     _last: tuple[int, str] | None = None  # seq and hash that the log ends with, once that was read: nobody else adds to it meanwhile
 
     def _change(self, statement: str, values: Sequence[Any]) -> list[Any]:
@@ -116,8 +116,8 @@ class SqliteWriter(SqliteReader):
         self._change_many(_APPEND, events)
         self._last = (seq, head)
 
-    def erase(self, call: str) -> None:
-        self._change("PRAGMA secure_delete = ON", ())  # freed bytes are overwritten, not only forgotten
+    def erase(self, call: str, events: Sequence[int] = (), turns: Sequence[Turn] = ()) -> None:
         for statement in _ERASE:
             self._change(statement, (call,))
-        self.erased = True
+        self._change_many(_ERASE_EVENT, [(seq,) for seq in events])
+        self._change_many(_ERASE_TURN, [(turn.commands, turn.run_id, turn.path, turn.number) for turn in turns])

@@ -36,6 +36,11 @@ class MemoryStore:
         """One write transaction, as `SqliteStore.write`."""
         return _Writing(self, patience)
 
+    def scrub(self, patience: float = 30.0) -> None:  # noqa: ARG002  # nobody is waited for
+        """There are no files."""
+        self._enter()
+        self._leave()
+
     def close(self) -> None:
         """Nothing to let go."""
 
@@ -215,12 +220,15 @@ class MemoryWriter(MemoryReader):
                 self._insert("starts", (event.call_id, event.attempt), event.seq)
             self._own("events").append(event)
 
-    def erase(self, call: str) -> None:
-        calls, events = self._own("calls"), self._own("events")
+    def erase(self, call: str, events: Sequence[int] = (), turns: Sequence[Turn] = ()) -> None:
+        calls, log, stored = self._own("calls"), self._own("events"), self._own("turns")
         for key in [key for key in calls if key[0] == call]:
-            calls[key] = calls[key]._replace(arguments=None, title=None, rationale=None)
+            calls[key] = calls[key]._replace(arguments=None, title=None, rationale=None, label=None)
         if call in self._tables.outcomes:
             self._own("outcomes")[call] = self._tables.outcomes[call]._replace(body=None)
-        for at, event in enumerate(events):
-            if event.call_id == call:
-                events[at] = event._replace(payload=None, salt=None)
+        for seq in events:
+            if self.event(seq) is not None:
+                log[seq - 1] = log[seq - 1]._replace(payload=None, salt=None)
+        for turn in turns:
+            if (turn.run_id, turn.path, turn.number) in stored:
+                stored[turn.run_id, turn.path, turn.number] = turn

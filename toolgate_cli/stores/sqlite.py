@@ -21,6 +21,7 @@ from ._file import DatabaseFile
 from ._reader import SqliteReader
 from ._refusals import nested, spoiled
 from ._schema import VERSION, version_of
+from ._scrub import scrub
 from ._turn import Turn
 from ._writer import SqliteWriter
 
@@ -45,6 +46,16 @@ class SqliteStore:
     def write(self, patience: float = _PATIENCE) -> _Writing:
         """One write transaction: committed at the end, rolled back if the body raises. Waits at most `patience` seconds for the lock."""
         return _Writing(self, patience)
+
+    def scrub(self, patience: float = _PATIENCE) -> None:
+        """Writes the whole file anew and empties its log. Readers of an older state keep that in the log: they are waited for."""
+        self._enter()
+        try:
+            connection = self._file.look(patience)
+            if connection is not None:
+                scrub(self._file, self._turn, connection, patience)
+        finally:
+            self._leave()
 
     def close(self) -> None:
         """Lets the file go; a store that is used again opens it again."""
@@ -153,14 +164,6 @@ class _Writing:
             _roll_back(self._connection)
             raise fault(error, self._store._file.path) from error
         point("commit:after")
-        if self._writer.erased:
-            self._clean()
-
-    def _clean(self) -> None:
-        """What was erased leaves the log and the file too; while a reader needs the old pages, the next checkpoint does it."""
-        with suppress(sqlite3.Error):  # the change itself is committed
-            self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
-            self._connection.execute("PRAGMA secure_delete = OFF").fetchall()
 
     def _take(self, until: float) -> None:
         path = self._store._file.path

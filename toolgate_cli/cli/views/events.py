@@ -9,7 +9,7 @@ from typing import Final
 from ...core.records import Event
 from ...core.types import Json
 from ..safe import Safe, line, show_json
-from .shapes import EMPTY, Column, Sheet, cell
+from .shapes import REDACTED, Column, Sheet, cell
 
 SCHEMA: Final = "toolgate.events/1"
 
@@ -28,6 +28,7 @@ def to_json(event: Event) -> dict[str, Json]:
         "actor": event.actor,
         "payload": _payload(event),
         "hash": event.hash,
+        **({"redacted": True} if event.payload is None else {}),
     }
 
 
@@ -61,7 +62,11 @@ def _short(at: str) -> Safe:
 def _told(event: Event) -> Safe:
     """The type, and on lines of its own where it happened and what it says."""
     said = _payload(event)
-    parts = [cell(event.type), *([cell(event.step_id)] if event.step_id else ()), *([show_json(said)] if said else ())]
+    parts = [
+        cell(event.type),
+        *([cell(event.step_id)] if event.step_id else ()),
+        *([show_json(said)] if said else [REDACTED] if event.payload is None else []),
+    ]
     return Safe("\n".join(parts))
 
 
@@ -74,4 +79,4 @@ def wide_sheet(events: Iterable[Event]) -> Sheet:
 
 
 def _shown(event: Event) -> Safe:
-    return EMPTY if event.payload is None else show_json(_payload(event))
+    return REDACTED if event.payload is None else show_json(_payload(event))

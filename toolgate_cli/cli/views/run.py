@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
+from ...core.records import Event
 from ...core.types import Json
 from ...runtime.answers import Answer, RunView, Waiting
 from ..safe import Safe, fill, line, show_json
-from . import pending
-from .shapes import Column, Field, Fields, Sheet, cell, field, member_name
+from . import events, pending
+from .shapes import REDACTED, Column, Field, Fields, Sheet, cell, field, member_name
 
 ANSWER_SCHEMA: Final = "toolgate.run/1"
 STATE_SCHEMA: Final = "toolgate.run_state/1"
@@ -31,7 +33,12 @@ def run_json(view: RunView) -> dict[str, Json]:
         "outputs": dict(view.outputs),
     }
     if view.context is not None:
-        shown["context"] = {key: {"value": value, "provenance": provenance} for key, (value, provenance) in view.context.items()}
+        shown["context"] = {
+            key: {"value": value, "provenance": provenance, **({"redacted": True} if key in view.erased else {})}
+            for key, (value, provenance) in view.context.items()
+        }
+        if view.redactions:
+            shown["redactions"] = [events.to_json(event) for event in view.redactions]
     return shown
 
 
@@ -86,10 +93,19 @@ def state_fields(view: RunView, rows: Sequence[Waiting]) -> Fields:
         field("definition", run.definition),
         *(Field(member_name(step), show_json(output), "outputs") for step, output in view.outputs.items()),
         *(
-            Field(member_name(key), fill("{} ({})", show_json(value), source), "context")
+            Field(member_name(key), fill("{} ({})", REDACTED if key in view.erased else show_json(value), source), "context")
             for key, (value, source) in (view.context or {}).items()
         ),
+        *(
+            Field(line(event.call_id or ""), fill("by {} at {}: {}", event.actor, event.at, _why(event)), "redacted")
+            for event in view.redactions
+        ),
     )
+
+
+def _why(event: Event) -> str:
+    told = json.loads(event.payload) if event.payload is not None else {}
+    return str(told.get("reason"))
 
 
 def _standing(view: RunView, rows: Sequence[Waiting]) -> Iterator[Field]:

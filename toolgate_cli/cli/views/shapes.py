@@ -36,6 +36,7 @@ class Field(NamedTuple):
 Fields: TypeAlias = tuple[Field, ...]
 
 EMPTY = Safe("")
+REDACTED = Safe("redacted")  # in the place of what was erased
 
 
 def cell(value: object) -> Safe:

@@ -1,0 +1,43 @@
+"""`audit redact`: erases what a settled call holds; the log still verifies."""
+
+from __future__ import annotations
+
+from typing import Annotated, Final
+
+from ....core.errors import ToolgateError
+from ... import ask, deciding, output
+from ...declared import Argument
+from ...frame import Frame
+from ...options import NoInput, Reason, Yes
+from ...safe import fill
+from ...views import redaction
+
+PURPOSE: Final = "Know"
+
+CallId = Annotated[str, Argument(metavar="CALL", help="A settled call: its id, or its first 8 characters or more.")]
+
+
+def run(frame: Frame, call_id: CallId, reason: Reason = None, yes: Yes = False, no_input: NoInput = False) -> int:
+    """Erase what a settled call holds, for good; the log still verifies.
+
+    Its arguments, title, rationale and result, what its events say, the model's turns with it, and copies of its result in the run.
+    """
+    frame.format()
+    if not (reason or "").strip():
+        raise ToolgateError("usage", "a redaction needs a reason", f"toolgate audit redact {call_id} -m REASON")
+    asking = ask.must_ask(yes, no_input)
+    with frame.session() as session:
+        call = session.redactable(call_id)
+        if asking:
+            ask.consent(fill("{} of {} ({}): what is erased cannot be had back", call.id, call.run_id, call.capability), "redact")
+        erased = session.redact(call, reason or "")
+    output.show_one(frame, lambda: redaction.to_json(erased), lambda: redaction.fields(erased))
+    if erased.nothing:
+        frame.note("note: nothing was left to be erased")
+    for place in erased.still:
+        frame.note(fill("note: a text of it stands in {} too, and stays there", place))
+    if erased.fault is None:
+        return 0
+    deciding.tell(frame, erased.fault)
+    frame.note(fill("next: {}", frame.here(f"toolgate audit redact {erased.call_id} -m REASON")))
+    return 1
