@@ -38,20 +38,20 @@ def open_session(settings: Settings) -> Iterator[Desk]:
 
 
 @contextmanager
-def open_window(settings: Settings, *, begun: bool = True) -> Iterator[Window]:
-    """The same for what only looks. `begun=False`: a home that is only to be written."""
+def open_window(settings: Settings, *, begun: bool = True, readonly: bool = False) -> Iterator[Window]:
+    """The same for what only looks. `begun=False`: a home that is only to be written; `readonly`: not even rights are mended."""
     from .runtime.window import Window
 
-    with _ports(settings, begun=begun) as opened:
+    with _ports(settings, begun=begun, readonly=readonly) as opened:
         yield Window(opened)
 
 
 @contextmanager
-def _ports(settings: Settings, *, begun: bool = True) -> Iterator[Ports]:
+def _ports(settings: Settings, *, begun: bool = True, readonly: bool = False) -> Iterator[Ports]:
     if begun and not os.path.lexists(os.path.join(settings.home, "toolgate.toml")):
         raise ToolgateError("invalid", f"no toolgate.toml in {settings.home}", "toolgate init, or name the home with -C DIR")
     owners = FileOwners(_locks(settings))
-    store = SqliteStore(settings.db, RandomMint())
+    store = SqliteStore(settings.db, RandomMint(), readonly=readonly)
     use_fence(owners.fence, owners.release)
     try:
         yield ports(settings, store, owners=owners)

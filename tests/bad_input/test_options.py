@@ -31,7 +31,7 @@ WRONG = [
     "approve -qz", "approve --arguments",
     "approve r1 --step s --arguments given.json",
     "init a b", "recover a b", "recover --owner-dead", "help --frob", "workflow check a b", "audit verify x y", "audit verify --head 1",
-    "audit export --to", "audit redact", "audit redact c0", "audit export --since x",
+    "audit export --to", "audit redact", "audit redact c0", "audit export --since x", "doctor x",
 ]  # fmt: skip
 EMPTY = [
     "-C",

@@ -9,7 +9,7 @@ from toolgate_cli.core import canonical, exported
 from toolgate_cli.core.config import ExitRules, Tool
 from toolgate_cli.core.errors import ToolgateError
 from toolgate_cli.core.records import Call, Event, Row, Run
-from toolgate_cli.runtime.answers import Answer, Checked, Redaction, RunView, Verified, Waiting
+from toolgate_cli.runtime.answers import Answer, Checked, Redaction, Remark, RunView, Verified, Waiting
 
 RUN = "r0123456789abc"
 CALL = "c0123456789abc"
@@ -107,6 +107,7 @@ class FakeDesk:
             "wait": (view("COMPLETED", self.text), (), HEAD, True),
             "verify": Verified(False, 4, 3, self.text, HEAD),
             "export": iter([exported.line({"schema": self.text}), exported.line({"head": HEAD})]),
+            "examine": iter([Remark("store", "error", self.text, self.text), Remark("log", "ok", self.text)]),
             "redactable": waiting("APPROVAL_REQUIRED", self.text).call,
             "redact": Redaction(CALL, RUN, 1, (4, 5), 1, 1, 1, True, (f"context {self.text}",), HEAD, ToolgateError("storage", self.text)),
             "workflows": (Checked(self.text, self.text, (self.text,), (self.text,)),),
@@ -153,6 +154,7 @@ COMMANDS = [
     ["wait", RUN],
     ["audit", "verify"],
     ["audit", "export"],
+    ["doctor"],
     ["audit", "redact", CALL, "-m", "asked for"],
     ["workflow", "check"],
     ["tools", "list"],

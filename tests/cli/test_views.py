@@ -200,7 +200,8 @@ def test_the_json_of_an_answer_has_the_promised_fields():
     ]
     assert list(run) == [*promised, "redactions"]  # the last only where something was erased
     assert run["error"] == {"message": "pay", "step": "pay", "support_id": 9}
-    assert run["context"] == {"pay": {"value": {"pay": ["pay"]}, "provenance": "tool"}}
+    erased = {"value": None, "provenance": "tool", "redacted": True}
+    assert run["context"] == {"pay": {"value": {"pay": ["pay"]}, "provenance": "tool"}, "paypay": erased}
 
 
 def test_the_json_of_an_event_has_the_promised_fields():

@@ -91,3 +91,10 @@ def test_a_link_in_its_place_is_not_written_through(state: Path, tmp_path: Path)
     file.symlink_to(tmp_path / "other")
     heads.keep("id", 8, HASH)
     assert not (tmp_path / "other").exists()
+
+
+def test_whether_heads_can_be_kept_is_found_out_without_making_anything(state: Path) -> None:
+    assert FileHeads("/home/a.db").fault() is None and not state.exists()
+    state.parent.mkdir(exist_ok=True)
+    state.write_text("a file in the place of the folder")
+    assert FileHeads("/home/a.db").fault() == f"{state} is not a folder"

@@ -202,3 +202,18 @@ def test_a_tool_that_was_not_given_the_fence_does_not_hold_it(owners: FileOwners
     assert owners.release(name, descriptor) is False
     tool.kill()
     tool.wait()
+
+
+def test_lock_files_that_nobody_holds_are_told(tmp_path: Path) -> None:
+    folder = tmp_path / "owners"
+    owners = FileOwners(str(folder))
+    assert owners.left_over() == ()
+    owners.mine()
+    name, descriptor = owners.fence()
+    (folder / "oleft0").write_text("")
+    (folder / "fleft0").write_text("")
+    (folder / "not.a.lock").write_text("")
+    assert FileOwners(str(folder)).left_over() == (str(folder / "fleft0"), str(folder / "oleft0"))
+    assert sorted(file.name for file in folder.iterdir() if file.name.endswith("left0")) == ["fleft0", "oleft0"]
+    owners.release(name, descriptor)
+    owners.close()

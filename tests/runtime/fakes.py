@@ -121,6 +121,9 @@ class Owner:
     def left_behind(self, name: str | None) -> bool:
         return name in self._host.held
 
+    def left_over(self) -> tuple[str, ...]:
+        return ()
+
     def forget(self, name: str) -> None:
         assert name not in self._host.living, "the lock of a living owner was removed"
 

@@ -66,6 +66,11 @@ class Watched:
         if self._watch.committed is not None:
             self._watch.committed()
 
+    def inspect(self) -> Iterator[Any]:
+        self._alive()
+        found: Iterator[Any] = self._store.inspect()
+        return found
+
     def scrub(self, patience: float = 30.0) -> None:
         self._alive()
         self._watch.outside("the files are written anew")

@@ -47,11 +47,11 @@ class Frame(NamedTuple):
 
         return bootstrap.open_session(self.settings())
 
-    def window(self, *, begun: bool = True) -> AbstractContextManager[Window]:
-        """What only looks, wired. `begun=False`: at a home that is only to be written."""
+    def window(self, *, begun: bool = True, readonly: bool = False) -> AbstractContextManager[Window]:
+        """What only looks, wired. `begun=False`: at a home that is only to be written; `readonly`: not even rights are mended."""
         from .. import bootstrap
 
-        return bootstrap.open_window(self.settings(), begun=begun)
+        return bootstrap.open_window(self.settings(), begun=begun, readonly=readonly)
 
     def format(self) -> Settled:
         """The format of stdout; `auto` is settled by whether a terminal is there."""

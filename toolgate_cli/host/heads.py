@@ -67,6 +67,15 @@ class FileHeads:
                 return
             time.sleep(0.001)
 
+    def fault(self) -> str | None:
+        """Why heads cannot be kept; found out without making anything."""
+        at = os.path.dirname(self._file(""))
+        while not os.path.lexists(at):
+            at = os.path.dirname(at)
+        if not os.path.isdir(at):
+            return f"{at} is not a folder"
+        return None if os.access(at, os.W_OK | os.X_OK) else f"{at} cannot be written"
+
     def _file(self, identity: str) -> str:
         state = os.environ.get("XDG_STATE_HOME") or os.path.join(os.path.expanduser("~"), ".local", "state")
         return _named(state, identity, self._path)

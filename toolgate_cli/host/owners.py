@@ -118,6 +118,20 @@ class FileOwners:
             return
         self._unlink(name)
 
+    def left_over(self) -> tuple[str, ...]:
+        """Paths of lock files that nobody holds: their processes were killed. They harm nobody."""
+        try:
+            names = sorted(os.listdir(self._folder))
+        except OSError:
+            return ()
+        return tuple(self._path(name) for name in names if name.isascii() and name.isalnum() and self._is_free(name))
+
+    def _is_free(self, name: str) -> bool:
+        try:
+            return not self._is_mine(name) and self._probe(name) is None and not self.left_behind(name)
+        except OSError:
+            return False
+
     # ---- fences ----
     def fence(self, name: str | None = None) -> tuple[str, int]:
         """A new lock that a tool keeps: its name (a fresh one unless it is given), and a descriptor to hand to the tool (`pass_fds`).

@@ -70,6 +70,15 @@ class Checked(NamedTuple):
     warnings: tuple[str, ...]
 
 
+class Remark(NamedTuple):
+    """One thing that an examination found: what of (`store`, `log`, `calls`, `files`), how bad, what is, and what to do ("": nothing)."""
+
+    about: str
+    level: Literal["ok", "warning", "error"]
+    message: str
+    hint: str = ""
+
+
 class Redaction(NamedTuple):
     """What was erased of a call: how many revisions of it, the seqs of its events, and how many context values, outputs of steps and
     turns; `error`: the run's own error too. `still`: where else a text of the call stands, and stays. `head` and `fault` are of the time

@@ -70,6 +70,10 @@ class Owners(Protocol):
         """Removes the lock file of a dead owner."""
         ...
 
+    def left_over(self) -> tuple[str, ...]:
+        """Paths of lock files that nobody holds any more."""
+        ...
+
 
 class Processes(Protocol):
     def kill_call(self, call_id: str, before: float | None = None) -> tuple[str, ...]:
@@ -95,6 +99,10 @@ class Heads(Protocol):
 
     def keep(self, identity: str, seq: int, hash: str, *, accepted: bool = False) -> None:
         """Best effort: where it cannot be written, nothing is kept. Never goes back, unless a person `accepted` that the database did."""
+        ...
+
+    def fault(self) -> str | None:
+        """Why heads cannot be kept here; None: they can."""
         ...
 
 

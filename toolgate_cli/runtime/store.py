@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from ..core.records import (
     Accepted,
@@ -24,6 +24,9 @@ from ..core.records import (
     Value,
     Vote,
 )
+
+if TYPE_CHECKING:
+    from .answers import Remark
 
 
 class Reader(Protocol):
@@ -134,6 +137,10 @@ class Store(Protocol):
     def read(self) -> AbstractContextManager[Reader]: ...
     def write(self, patience: float = 30.0) -> AbstractContextManager[Writer]:
         """Commits at the end. Waits at most `patience` seconds for the lock, then ToolgateError("storage")."""
+        ...
+
+    def inspect(self) -> Iterator[Remark]:
+        """What is wrong with how and where the data is kept; changes nothing. Nothing is raised for what it finds."""
         ...
 
     def scrub(self, patience: float = 30.0) -> None:

@@ -13,7 +13,7 @@ from ..core import chain
 from ..core.errors import ToolgateError
 from ..core.records import Event, EventQuery, Row, RunQuery
 from . import departed, heads, looking, selecting, standing, verifying
-from .answers import Checked, RunView, Verified, Waiting
+from .answers import Checked, Remark, RunView, Verified, Waiting
 
 if TYPE_CHECKING:
     from ..core.config import Tool
@@ -92,6 +92,12 @@ class Window:
     def export(self, since: int = 0, hash: str | None = None) -> Iterator[str]:
         """The log behind an event, as lines that can be verified elsewhere. See `verifying`."""
         return verifying.export(self._ports, since, hash)
+
+    def examine(self) -> Iterator[Remark]:
+        """Everything about this home that a person should know. See `examining`."""
+        from . import examining
+
+        return examining.examine(self._ports)
 
     def workflows(self, id: str | None) -> Sequence[Checked]:
         return self._ports.files.check(id)

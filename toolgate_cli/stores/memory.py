@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -14,6 +14,7 @@ from ._refusals import OUR_FAULT, gap, nested, spoiled
 from ._tables import MemoryReader, Tables
 
 if TYPE_CHECKING:
+    from ..runtime.answers import Remark
     from ..runtime.ports import Mint
 
 _STARTED = "TOOL_INVOCATION_STARTED"
@@ -35,6 +36,10 @@ class MemoryStore:
     def write(self, patience: float = 30.0) -> _Writing:
         """One write transaction, as `SqliteStore.write`."""
         return _Writing(self, patience)
+
+    def inspect(self) -> Iterator[Remark]:
+        """Nothing of it is kept anywhere."""
+        return iter(())
 
     def scrub(self, patience: float = 30.0) -> None:  # noqa: ARG002  # nobody is waited for
         """There are no files."""

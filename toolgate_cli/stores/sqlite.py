@@ -26,6 +26,9 @@ from ._turn import Turn
 from ._writer import SqliteWriter
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ..runtime.answers import Remark
     from ..runtime.ports import Mint
 
 _PATIENCE = 30.0  # seconds
@@ -46,6 +49,12 @@ class SqliteStore:
     def write(self, patience: float = _PATIENCE) -> _Writing:
         """One write transaction: committed at the end, rolled back if the body raises. Waits at most `patience` seconds for the lock."""
         return _Writing(self, patience)
+
+    def inspect(self) -> Iterator[Remark]:
+        """By a connection of its own that cannot write."""
+        from ._inspect import inspect
+
+        return inspect(self._file.path)
 
     def scrub(self, patience: float = _PATIENCE) -> None:
         """Writes the whole file anew and empties its log. Readers of an older state keep that in the log: they are waited for."""

@@ -1,0 +1,236 @@
+"""The audit commands over a real store: what they print, how they exit, and a log that somebody else can verify."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from toolgate_cli.cli import progress
+from toolgate_cli.cli.frame import Frame
+from toolgate_cli.cli.main import run
+from toolgate_cli.cli.streams import ERR
+from toolgate_cli.core.results import ToolResult
+
+from ..runtime.kit import Home
+from .conftest import Said
+
+ANSWER = ToolResult("answered", ok=True, code=0, output='"a word of the bank"', size=20)
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Iterator[Home]:
+    """Two runs, each with a call that was approved."""
+    made = Home(tmp_path, "sqlite")
+    for _ in range(2):
+        made.tools.plan["ask.send"] = [ANSWER]
+        made.decide("approve", made.start("ask", text="a word of marie"))
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def say(home: Home, capfd: pytest.CaptureFixture[str]) -> Callable[..., Said]:
+    def said(*words: str) -> Said:
+        code = run(["-C", str(home.folder), *words])
+        return Said(code, *capfd.readouterr())
+
+    return said
+
+
+def heads(home: Home) -> list[str]:
+    return [f"{event.seq}:{event.hash}" for event in home.events()]
+
+
+def of_json(said: Said) -> Any:
+    assert said.out, said.err
+    return json.loads(said.out)
+
+
+# ---- verify ----
+def test_verify_says_what_it_read_and_what_it_was_held_against(home: Home, say: Callable[..., Said]) -> None:
+    known = heads(home)
+    whole = of_json(say("audit", "verify", "--head", known[3], "--json"))
+    assert whole == {
+        "schema": "toolgate.audit/1", "ok": True, "events": len(known), "first_bad": None, "reason": None, "head": known[-1],
+        "since": None, "heads": [known[3], known[-1]],
+    }  # fmt: skip
+    part = of_json(say("audit", "verify", "--since", known[5], "--json"))
+    assert (part["ok"], part["events"], part["since"], part["heads"]) == (True, len(known) - 5, known[5], [known[5], known[-1]])
+    last = of_json(say("audit", "verify", "--since", known[-1], "--head", known[-1], "--json"))
+    assert (last["ok"], last["events"]) == (True, 1)
+
+
+def test_a_head_that_is_no_beginning_of_the_log_is_a_finding(home: Home, say: Callable[..., Said]) -> None:
+    known = heads(home)
+    for option in ("--head", "--since"):
+        code, out, err = say("audit", "verify", option, "4:" + "ab" * 32, "--json")
+        assert (code, json.loads(out)["first_bad"]) == (1, 4) and "event 4 does not hold" in err and "kept head" in err
+        code, out, err = say("audit", "verify", option, f"{len(known) + 7}:" + "ab" * 32, "--json")
+        assert (code, json.loads(out)["first_bad"]) == (1, len(known) + 1) and "ends at" in err
+
+
+def test_from_a_head_on_a_change_behind_it_shows_and_one_before_it_does_not(home: Home, say: Callable[..., Said]) -> None:
+    """What `--since` proves, and what it leaves to a verification of the whole log."""
+    known = heads(home)
+    home.close()
+    import sqlite3
+
+    with sqlite3.connect(home.folder / ".toolgate" / "toolgate.db") as store:
+        store.execute("DROP TRIGGER events_are_final")
+        store.execute("UPDATE events SET actor = 'mallory' WHERE seq = 6")
+    store.close()
+    assert say("audit", "verify", "--since", known[6]).code == 0
+    for since in (known[2], known[5]):
+        code, out, _ = say("audit", "verify", "--since", since, "--json")
+        assert (code, json.loads(out)["first_bad"]) == (1, 6)
+    assert of_json(say("audit", "verify", "--json"))["first_bad"] == 6
+
+
+def test_a_log_whose_end_cannot_be_proved_says_so(
+    home: Home, say: Callable[..., Said], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    assert say("audit", "verify").err == ""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "elsewhere"))
+    said = say("audit", "verify")
+    assert said.code == 0 and said.err.startswith("note: no head was kept") and say("audit", "verify", "-q").err == ""
+
+
+def test_words_that_contradict_each_other_are_usage(home: Home, say: Callable[..., Said]) -> None:
+    known = heads(home)
+    for words in (["--since", known[4], "--head", known[2]], ["x.jsonl", "--since", known[2]], ["--since", "4"], ["--since", "4:xyz"]):
+        assert say("audit", "verify", *words).code == 2
+
+
+# ---- export ----
+def exported(say: Callable[..., Said], *words: str) -> list[str]:
+    said = say("audit", "export", *words)
+    assert said.code == 0 and said.err == "" and said.out.isascii()
+    return said.out.splitlines()
+
+
+def test_an_export_is_verified_without_its_store(home: Home, say: Callable[..., Said], tmp_path: Path) -> None:
+    known, file = heads(home), tmp_path / "log.jsonl"
+    file.write_text("\n".join(exported(say)) + "\n")
+    found = of_json(say("audit", "verify", str(file), "--head", known[4], "--json"))
+    assert (found["ok"], found["events"], found["head"], found["heads"]) == (True, len(known), known[-1], [known[4]])
+    assert "no head was kept" in say("audit", "verify", str(file)).err
+    code, out, _ = say("audit", "verify", str(file), "--head", "5:" + "ab" * 32, "--json")
+    assert (code, json.loads(out)["first_bad"]) == (1, 5)
+
+
+def test_somebody_else_can_verify_it_with_sha256_and_json_alone(home: Home, say: Callable[..., Said]) -> None:
+    begin, *events, end = map(json.loads, exported(say))
+    prev = begin["prev"]
+    for event in events:
+        if event["payload"] is not None:
+            assert hashlib.sha256((event["salt"] + event["payload"]).encode()).hexdigest() == event["commitment"]
+        bound = [value for name, value in event.items() if name not in ("payload", "salt", "hash")]
+        assert event["prev"] == prev
+        prev = hashlib.sha256(json.dumps(bound, ensure_ascii=False, separators=(",", ":")).encode()).hexdigest()
+        assert event["hash"] == prev
+    assert end == {"head": f"{events[-1]['seq']}:{prev}", "events": len(events)}
+
+
+CHANGES: dict[str, Callable[[list[str]], object]] = {
+    "a word": lambda lines: lines.__setitem__(5, lines[5].replace('"ann"', '"bob"')),
+    "a line that is gone": lambda lines: lines.pop(5),
+    "two lines": lambda lines: lines.__setitem__(slice(5, 7), [lines[6], lines[5]]),
+    "a line twice": lambda lines: lines.insert(5, lines[5]),
+    "a blank": lambda lines: lines.__setitem__(5, lines[5].replace(":", ": ", 1)),
+    "a key twice": lambda lines: lines.__setitem__(5, lines[5].replace('"seq":5', '"seq":4,"seq":5')),
+    "noise": lambda lines: lines.__setitem__(5, "[" * 100_000),
+    "no text": lambda lines: lines.__setitem__(5, "\udcff"),
+    "a number": lambda lines: lines.__setitem__(5, lines[5].replace('"seq":5', '"seq":5.0')),
+    "a list": lambda lines: lines.__setitem__(5, lines[5].replace('"actor":"ann"', '"actor":["ann"]')),
+}
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_a_changed_export_is_found(home: Home, say: Callable[..., Said], tmp_path: Path, name: str) -> None:
+    lines, file = exported(say), tmp_path / "log.jsonl"
+    CHANGES[name](lines)
+    file.write_bytes(("\n".join(lines) + "\n").encode("utf-8", "surrogateescape"))
+    code, out, err = say("audit", "verify", str(file), "--json")
+    assert code == 1 and json.loads(out)["first_bad"] in (5, 6) and "does not hold" in err
+
+
+@pytest.mark.parametrize("left", [-1, -2, 2, 1])
+def test_an_export_that_is_cut_off_or_goes_on_is_found(home: Home, say: Callable[..., Said], tmp_path: Path, left: int) -> None:
+    lines, file = exported(say), tmp_path / "log.jsonl"
+    for part in ([*lines[:left]], [*lines, lines[left]], [*lines[:left], lines[-1]] if left != -1 else lines[:3]):
+        file.write_text("\n".join(part) + "\n")
+        assert say("audit", "verify", str(file)).code == 1, part
+
+
+@pytest.mark.parametrize("content", ["", "\n", "{}\n", "x", '{"schema":"toolgate.log/2","database":"d","after":0,"prev":"d"}\n'])
+def test_what_is_no_export_is_refused(home: Home, say: Callable[..., Said], tmp_path: Path, content: str) -> None:
+    file = tmp_path / "log.jsonl"
+    file.write_text(content)
+    assert say("audit", "verify", str(file)).code == 7 and say("audit", "verify", str(tmp_path / "none")).code == 7
+
+
+def test_an_export_from_an_event_on_says_where_it_begins(home: Home, say: Callable[..., Said], tmp_path: Path) -> None:
+    known, file = heads(home), tmp_path / "log.jsonl"
+    for since in ("5", known[4], known[4][:9]):
+        assert [json.loads(line).get("seq") for line in exported(say, "--since", since)][1:-1] == list(range(6, len(known) + 1))
+    file.write_text("\n".join(exported(say, "--since", known[4])) + "\n")
+    found = of_json(say("audit", "verify", str(file), "--head", known[4], "--json"))
+    assert (found["ok"], found["since"], found["heads"]) == (True, known[4], [known[4]])
+    assert say("audit", "verify", str(file), "--head", "5:" + "ab" * 32).code == 1
+    assert say("audit", "verify", str(file), "--head", known[2]).code == 7
+    assert say("audit", "export", "--since", "999").code == 3 and say("audit", "export", "--since", "5:abcdef").code == 5
+
+
+def test_an_export_into_a_file_is_private_whole_and_overwrites_nothing(home: Home, say: Callable[..., Said], tmp_path: Path) -> None:
+    file = tmp_path / "log.jsonl"
+    said = say("audit", "export", "--to", str(file), "--json")
+    assert json.loads(said.out) == {"schema": "toolgate.exported/1", "file": str(file), "events": len(heads(home))}
+    assert file.stat().st_mode & 0o777 == 0o600 and file.read_text().splitlines() == exported(say)
+    before = file.read_bytes()
+    assert say("audit", "export", "--to", str(file)).code == 2 and file.read_bytes() == before
+    assert say("audit", "export", "--to", str(tmp_path / "none" / "x")).code == 10
+    assert say("audit", "export", "--since", "999", "--to", str(tmp_path / "y")).code == 3 and not (tmp_path / "y").exists()
+
+
+# ---- redact ----
+def test_a_redaction_is_told_by_number_and_shown_wherever_it_is_looked_at(home: Home, say: Callable[..., Said]) -> None:
+    started = home.events(type="TOOL_INVOCATION_STARTED")[0]
+    call, of = started.call_id or "", started.run_id or ""
+    assert say("audit", "redact", call).code == 2 and say("audit", "redact", call, "-m", " ").code == 2
+    said = say("audit", "redact", call, "-m", "she asked", "--json")
+    told = json.loads(said.out)
+    assert said.code == 0 and told["files_clean"] and told["still"] == ["context inputs.text"] and "inputs.text" in said.err
+    assert (told["call_id"], told["run_id"], told["revisions"], told["steps"], told["turns"]) == (call, of, 1, 1, 0)
+    again = say("audit", "redact", call, "-m", "she asked", "--json")
+    assert again.code == 0 and json.loads(again.out)["revisions"] == 0 and "nothing was left" in again.err
+    listed = of_json(say("events", of, "--json"))["items"]
+    assert [item["seq"] for item in listed if item.get("redacted")] == told["events"]
+    assert all(item["payload"] is None for item in listed if item.get("redacted"))
+    shown = of_json(say("runs", "show", of, "--json"))["run"]
+    assert shown["context"]["tool.ask.send"] == {"value": None, "provenance": "tool", "redacted": True} and shown["outputs"]["s"] is None
+    assert [event["payload"]["reason"] for event in shown["redactions"]] == ["she asked"]
+    assert f"redacted.{call}" in say("runs", "show", of).out and "\tredacted\n" in say("events", of, "-o", "tsv").out
+    assert "redacted" in say("events", of, "-o", "table").out
+    assert say("audit", "verify").code == 0 and of_json(say("audit", "verify", "--since", heads(home)[0], "--json"))["ok"]
+    for words in (["pending", "show", call], ["approve", call], ["runs", "list"], ["pending", "list"]):
+        assert say(*words).code in (0, 5)
+    assert "a word of the bank" not in "\n".join(exported(say)[:12])
+
+
+# ---- progress ----
+def test_progress_is_shown_at_a_terminal_alone(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
+    for terminal, quiet in ((False, False), (True, True)):
+        monkeypatch.setattr(type(ERR), "terminal", lambda self, terminal=terminal: terminal)
+        with progress.shown(Frame(quiet=quiet)) as tell:
+            assert tell is None
+    monkeypatch.setattr(type(ERR), "terminal", lambda self: True)
+    with progress.shown(Frame()) as tell:
+        assert tell is not None
+        tell(10_000, 30_000)
+        tell(20_000, None)
+    assert capfd.readouterr() == ("", "\r\x1b[K10000 of 30000 events\r\x1b[K20000 events\r\x1b[K")
