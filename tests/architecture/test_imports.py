@@ -80,7 +80,9 @@ def test_nor_do_the_other_decisions(parked: Home, verb: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "words", [["pending", "list"], ["pending", "show"], ["runs", "list"], ["events"], ["audit", "verify"]], ids=" ".join
+    "words",
+    [["pending", "list"], ["pending", "show"], ["runs", "list"], ["events"], ["audit", "verify"], ["audit", "export"]],
+    ids=" ".join,
 )
 def test_nor_does_looking_and_it_needs_no_files(parked: Home, words: list[str]) -> None:
     (parked.folder / "home" / "toolgate.toml").write_text("this is no TOML")

@@ -54,6 +54,7 @@ def lookers(home: Home) -> list[list[str]]:
         ["runs", "show", run],
         ["events", run],
         ["audit", "verify"],
+        ["audit", "export"],
         ["wait", run, "--for", "approval"],
     ]
 

@@ -44,7 +44,8 @@ NO_STORES: dict[str, Callable[[Path, Path], object]] = {
 
 def everything(home: Home) -> list[list[str]]:
     run, call = home.runs["asked"], home.calls["asked"]
-    looking = [["pending", "list"], ["pending", "show", call], ["runs", "list"], ["runs", "show", run], ["events"], ["audit", "verify"]]
+    looking = [["pending", "list"], ["pending", "show", call], ["runs", "list"], ["runs", "show", run], ["events"]]
+    looking += [["audit", "verify"], ["audit", "export"]]
     deciding = [
         ["approve", call],
         ["reject", call],
@@ -52,6 +53,7 @@ def everything(home: Home) -> list[list[str]]:
         ["cancel", run],
         ["answer", home.runs["form"], "street=x"],
         ["recover"],
+        ["audit", "redact", call, "-m", "asked for"],
     ]
     return looking + deciding
 
