@@ -222,6 +222,22 @@ def test_a_redaction_is_told_by_number_and_shown_wherever_it_is_looked_at(home: 
     assert "a word of the bank" not in "\n".join(exported(say)[:12])
 
 
+def test_a_person_at_a_terminal_is_asked_before_anything_is_erased(
+    home: Home, say: Callable[..., Said], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    call = home.events(type="TOOL_INVOCATION_STARTED")[0].call_id or ""
+    before, typed = home.dump(), ["no", None]
+    monkeypatch.setattr("toolgate_cli.cli.ask.answerable", lambda: True)
+    monkeypatch.setattr(type(ERR), "terminal", lambda self: self is ERR)
+    monkeypatch.setattr("toolgate_cli.cli.ask.read_line", lambda prompt: typed.pop(0))
+    for _ in range(2):
+        said = say("audit", "redact", call, "-m", "she asked")
+        assert said.code == 2 and "cannot be had back" in said.err and home.dump() == before
+    assert say("audit", "redact", call, "-m", "she asked", "--no-input").code == 2 and home.dump() == before
+    typed.append("yes")
+    assert say("audit", "redact", call, "-m", "she asked").code == 0 and home.dump() != before
+
+
 # ---- progress ----
 def test_progress_is_shown_at_a_terminal_alone(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
     for terminal, quiet in ((False, False), (True, True)):
