@@ -246,6 +246,9 @@ def test_progress_is_shown_at_a_terminal_alone(monkeypatch: pytest.MonkeyPatch, 
             assert tell is None
     monkeypatch.setattr(type(ERR), "terminal", lambda self: True)
     with progress.shown(Frame()) as tell:
+        assert tell is not None and capfd.readouterr() == ("", "")
+    assert capfd.readouterr() == ("", "")  # what takes no time shows nothing
+    with progress.shown(Frame()) as tell:
         assert tell is not None
         tell(10_000, 30_000)
         tell(20_000, None)

@@ -148,6 +148,33 @@ def test_copies_of_its_result_go_with_it_and_what_only_looks_alike_stays(home: H
     assert holding(home, TOLD) == [] and verified(home)
 
 
+def test_what_a_result_only_repeats_of_what_was_asked_is_no_copy_of_it(home: Home) -> None:
+    mine = texts.step("a", "assign", set={"mine": "${inputs.text}"})
+    home.write(echo=texts.flow("echo", mine, texts.uses("s", "ask.send")))
+    home.tools.plan["ask.send"] = [ToolResult("answered", ok=True, code=0, output=json.dumps({"for": ASKED, "said": TOLD}), size=40)]
+    run = home.start("echo", text=ASKED)
+    id = home.row(run).id
+    home.decide("approve", run)
+    erased = redact(home, id)
+    assert home.value(run, "mine") == ASKED and erased.context == 0
+    assert erased.still == ("context inputs.text", "context mine") and holding(home, TOLD) == []
+
+
+def test_an_input_was_there_before_and_stays_and_an_answer_that_quotes_the_result_goes(home: Home) -> None:
+    call = texts.step("s", "tool", tool="ask.send", arguments={"n": 1})
+    home.write(quoted=texts.flow("quoted", call, texts.step("f", "input", form="ship"), more=texts.FORM))
+    home.tools.plan["ask.send"] = [ANSWER]
+    run = home.start("quoted", text=TOLD)
+    id = home.row(run).id
+    home.decide("approve", run)
+    home.answer(run, {"street": f"{TOLD} street"}, {})
+    erased = redact(home, id)
+    assert home.value(run, "inputs.text") == TOLD and erased.still == ("context inputs.text",)
+    with pytest.raises(KeyError):
+        home.value(run, "ship.street")
+    assert set(holding(home, TOLD)) <= {"context", "toolgate.db"} and verified(home)
+
+
 def test_turns_with_the_call_are_erased_and_the_conversation_goes_on(home: Home) -> None:
     home.tools.plan["ask.send"] = [ANSWER]
     say = {"type": "say", "message": f"I pay {ASKED}"}

@@ -18,12 +18,17 @@ def shown(frame: Frame) -> Iterator[Callable[[int, int | None], None] | None]:
         yield None
         return
 
+    told = False
+
     def tell(done: int, total: int | None) -> None:
+        nonlocal told
+        told = True
         ERR.raw(f"{_CLEAR}{done} of {total} events" if total is not None else f"{_CLEAR}{done} events")
         ERR.flush()
 
     try:
         yield tell
     finally:
-        ERR.raw(_CLEAR)
-        ERR.flush()
+        if told:
+            ERR.raw(_CLEAR)
+            ERR.flush()

@@ -114,6 +114,7 @@ def _find(held: _Held) -> _Found:
     copies = Quotes(texts(_read(body)) - _asked(held))
     error = f"tool.{call.capability}.error"
 
+    # an input (top -1) was there before the call and is no copy of its result
     def copied(text: str | None) -> bool:
         return text is not None and (copies.stands_in(text) or (text == body and len(text) >= SHORTEST))
 
@@ -121,7 +122,7 @@ def _find(held: _Held) -> _Found:
         any(text is not None for revision in held.revisions for text in _texts(revision)) or body is not None,
         tuple(event.seq for event in held.events if event.payload is not None and event.type != chain.REDACTED and (
             event.call_id == call.id or (event.call_id is None and copied(event.payload)))),
-        tuple(value for value in held.values if value.value is not None and value.provenance != "user" and (
+        tuple(value for value in held.values if value.value is not None and value.top >= 0 and (
             value.value == body if value.key == error else not value.key.startswith("tool.") and copied(value.value))),
         tuple(step for step in held.steps if step.output is not None and (
             copied(step.output) or (step.path == call.step and step.output == body))),

@@ -79,6 +79,6 @@ def _told(events: Iterable[Event], total: int | None, progress: Progress | None)
         yield from events
         return
     for count, event in enumerate(events):
-        if count % _OFTEN == 0:
+        if count and count % _OFTEN == 0:
             progress(count, total)
         yield event
