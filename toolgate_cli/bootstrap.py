@@ -34,7 +34,12 @@ def open_session(settings: Settings) -> Iterator[Desk]:
     """A desk on the home that the settings name; closed with everything that it holds. A home has a toolgate.toml, broken or not:
     ToolgateError("invalid") where it is not there."""
     with _ports(settings) as opened:
-        yield seat(settings, opened)
+        desk = seat(settings, opened)
+        try:
+            yield desk
+        except ToolgateError as error:
+            desk.without_secrets(error)
+            raise
 
 
 @contextmanager

@@ -37,7 +37,8 @@ class FailWhen(NamedTuple):
 
 
 class Tool(NamedTuple):
-    """One capability. `fields` is the provider's own table (its `Fields`); `declared` is what the definition digest covers of this file."""
+    """One capability. `fields` is the provider's own table (its `Fields`); `declared` is what the definition digest covers of this file;
+    `secrets`: the names of those that the table refers to."""
 
     capability: str
     description: str
@@ -55,6 +56,7 @@ class Tool(NamedTuple):
     exit: ExitRules
     fail_when: tuple[FailWhen, ...]
     declared: Json
+    secrets: tuple[str, ...] = ()
 
 
 class Rule(NamedTuple):
@@ -110,7 +112,8 @@ class Limits(NamedTuple):
 
 
 class Config(NamedTuple):
-    """Everything that `toolgate.toml` says. `digest` is of the file's bytes, hex; `permissions` is None where no [context] is declared."""
+    """Everything that `toolgate.toml` says. `digest` is of the file's bytes, hex; `permissions` is None where no [context] is declared;
+    `secrets`: name -> its file, or None for the environment variable of that name."""
 
     digest: str
     tools: Mapping[str, Tool]
@@ -122,3 +125,4 @@ class Config(NamedTuple):
     permissions: Mapping[str, tuple[str, ...]] | None
     limits: Limits
     path: str  # where command tools are looked up
+    secrets: Mapping[str, str | None] = {}

@@ -58,5 +58,9 @@ class Between(NamedTuple):
     most: float | None = None
 
 
+class Secret(NamedTuple):
+    """`${secret.NAME}` may stand in the text, and nowhere else: the plug-in fills it when it is called, with what it is handed then."""
+
+
 class Filled(NamedTuple):
     """References `${...}` in this field are filled by `View.fill`; they are checked when the file is loaded, as in every text of a step."""

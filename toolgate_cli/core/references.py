@@ -9,6 +9,8 @@ from .errors import ToolgateError
 from .types import Json
 from .values import NamedTuple
 
+SECRET = "${secret."
+
 
 class Reference(NamedTuple):
     """`${name}` (pointer "") or `${name#/pointer}`."""
@@ -38,6 +40,22 @@ def names(template: Json) -> tuple[str, ...]:
     found: dict[str, None] = {}
     _collect(template, found)
     return tuple(found)
+
+
+def secrets(template: Json) -> tuple[str, ...]:
+    """The NAME of every `${secret.NAME}` in the template's values, each once. What is no proper template has none."""
+    if isinstance(template, str):
+        return _secrets_of(template) if SECRET in template else ()
+    parts = template.values() if isinstance(template, dict) else template if isinstance(template, list) else ()
+    return tuple(dict.fromkeys(name for part in parts for name in secrets(part)))
+
+
+def _secrets_of(text: str) -> tuple[str, ...]:
+    try:
+        found = split(text)
+    except ToolgateError:
+        return ()
+    return tuple(part.name.removeprefix("secret.") for part in found if isinstance(part, Reference) and part.name.startswith("secret."))
 
 
 def split(text: str) -> tuple[str | Reference, ...]:

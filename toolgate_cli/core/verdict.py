@@ -114,6 +114,9 @@ def _unresolved(question: Question, tool: Tool, ready: Ready, world: World) -> t
             return "agent_scope", f"the agent {name} may not call {tool.capability}"
     if ready.error is not None:
         return "unavailable", ready.error
+    for secret in tool.secrets:
+        if fault := world.secrets.fault(secret):
+            return "secret", f"${{secret.{secret}}} cannot be filled: {fault}"
     return None
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import TypeAlias
 
 from .config import Config
+from .secrets import NONE, Secrets
 from .types import Json
 from .values import NamedTuple
 
@@ -46,12 +47,14 @@ class Ready(NamedTuple):
 
 
 class World(NamedTuple):
-    """`checks`: loaded validators by schema digest; `ready`: prepared tools by capability; `stamps`: every file all of this came from."""
+    """`checks`: loaded validators by schema digest; `ready`: prepared tools by capability; `stamps`: every file all of this came from.
+    `secrets`: their values, which leave it only with a call of a provider."""
 
     config: Config
     stamps: tuple[Stamp, ...]
     ready: Mapping[str, Ready]
     checks: Mapping[str, Check]
+    secrets: Secrets = NONE
 
 
 class Needs(NamedTuple):

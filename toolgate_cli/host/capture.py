@@ -1,8 +1,13 @@
-"""What is kept of a tool's output while it is read: a flood costs no more memory than the cap."""
+"""What is kept of a tool's output while it is read: a flood costs no more memory than the cap, and no secret is in it (I12)."""
 
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable
+
+from ..core.secrets import Scrubber, Secrets
+
+STDERR_BYTES = 65536
 
 
 class Head:
@@ -41,3 +46,34 @@ class Tail:
     def trim(self) -> bytes:
         del self.kept[: -self._limit]
         return bytes(self.kept)
+
+
+class Kept:
+    """The beginning of stdout and the end of stderr; values are taken out before anything is cut, counted or digested."""
+
+    def __init__(self, output_bytes: int, secrets: Secrets) -> None:
+        self.stdout = Head(output_bytes)
+        self.stderr = Tail(STDERR_BYTES)
+        self.of_stdout: Callable[[bytes], None] = self.stdout.feed
+        self.of_stderr: Callable[[bytes], None] = self.stderr.feed
+        self._scrubbed: list[_Scrubbed] = []
+        if secrets:
+            self._scrubbed = [_Scrubbed(secrets, self.stdout.feed), _Scrubbed(secrets, self.stderr.feed)]
+            self.of_stdout, self.of_stderr = (stream.feed for stream in self._scrubbed)
+
+    def end(self) -> None:
+        """Nothing more comes; idempotent."""
+        for stream in self._scrubbed:
+            stream.end()
+
+
+class _Scrubbed:
+    def __init__(self, secrets: Secrets, keep: Callable[[bytes], None]) -> None:
+        self._scrubber = Scrubber(secrets)
+        self._keep = keep
+
+    def feed(self, data: bytes) -> None:
+        self._keep(self._scrubber.feed(data))
+
+    def end(self) -> None:
+        self._keep(self._scrubber.end())

@@ -12,10 +12,9 @@ from typing import Literal
 
 from ..core.values import NamedTuple
 from . import kernel
-from .capture import Head, Tail
+from .capture import Kept
 
 CHUNK = 65536
-STDERR_BYTES = 65536
 
 
 class Command(NamedTuple):
@@ -40,9 +39,8 @@ class End(NamedTuple):
 class Child:
     """Raises OSError, ValueError or subprocess.SubprocessError where nothing was started: what can fail is done before the start."""
 
-    def __init__(self, command: Command, inherited: tuple[int, ...], output_bytes: int) -> None:
-        self.stdout = Head(output_bytes)
-        self.stderr = Tail(STDERR_BYTES)
+    def __init__(self, command: Command, inherited: tuple[int, ...], kept: Kept) -> None:
+        self.kept = kept
         self.end: End | None = None
         self.closed = False
         self._tick = 0.02
@@ -53,8 +51,8 @@ class Child:
         theirs: list[int] = []
         try:
             theirs.append(self._input(command.stdin))
-            theirs.append(self._output(self.stdout.feed))
-            theirs.append(self._output(self.stderr.feed))
+            theirs.append(self._output(kept.of_stdout))
+            theirs.append(self._output(kept.of_stderr))
             self._process = _start(command, theirs, inherited)
         except BaseException:
             for fd in theirs:
@@ -153,6 +151,7 @@ class Child:
     def close(self) -> None:
         """Idempotent; what has not been read is lost."""
         self.closed = True
+        self.kept.end()
         for fd in tuple(self._acts):
             self._shut(fd)
         self._selector.close()

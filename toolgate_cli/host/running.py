@@ -10,7 +10,9 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Literal
 
+from ..core.secrets import NONE, Secrets
 from . import kernel, processes
+from .capture import Kept
 from .child import Child, Command, End
 from .crash import point
 from .endings import Ended
@@ -24,8 +26,9 @@ ASK = 0.1  # seconds between two questions to `stop`
 Why = Literal["exited", "timed_out", "cancelled"]
 
 
-def run(command: Command, timeout: float, output_bytes: int, stop: Callable[[], bool]) -> Ended:
-    """An exception that a signal handler raises goes on once the tree is killed. From the main thread only: see kernel.tie_to_parent."""
+def run(command: Command, timeout: float, output_bytes: int, stop: Callable[[], bool], secrets: Secrets = NONE) -> Ended:
+    """What it writes is kept without the values of `secrets`. An exception that a signal handler raises goes on once the tree is killed.
+    From the main thread only: see kernel.tie_to_parent."""
     if threading.current_thread() is not threading.main_thread():
         raise RuntimeError("a tool is started from the main thread")
     if timeout <= 0:
@@ -40,21 +43,22 @@ def run(command: Command, timeout: float, output_bytes: int, stop: Callable[[], 
     held = False
     try:
         with kernel.adopting() as adopted:
-            ended = _run(command, deadline, output_bytes, stop, Kin(command.call_id, adopted), (fence.fd,) if fence else ())
+            kept = Kept(output_bytes, secrets)
+            ended = _run(command, deadline, kept, stop, Kin(command.call_id, adopted), (fence.fd,) if fence else ())
     finally:
         held = processes.release_fence(fence)
     point("outcome:seen")
     return ended._replace(left_behind=fence.name) if fence and held else ended
 
 
-def _run(command: Command, deadline: float, output_bytes: int, stop: Callable[[], bool], kin: Kin, inherited: tuple[int, ...]) -> Ended:
+def _run(command: Command, deadline: float, kept: Kept, stop: Callable[[], bool], kin: Kin, inherited: tuple[int, ...]) -> Ended:
     child: Child | None = None
     try:
         if stop():
             return Ended("not_started", fault="cancelled before it was started")
         with kernel.signals_held():
             try:
-                child = Child(command, inherited, output_bytes)
+                child = Child(command, inherited, kept)
             except (OSError, ValueError, subprocess.SubprocessError) as error:
                 return Ended("not_started", fault=_fault(error))
             kin.began(child.pid)
@@ -105,10 +109,10 @@ def _finish(child: Child, kin: Kin, why: Why, deadline: float) -> Ended:
     return Ended(
         end.how if why == "exited" else why,
         end.number if why == "exited" else 0,
-        bytes(child.stdout.kept),
-        child.stdout.size,
-        child.stdout.digest,
-        child.stderr.trim(),
+        bytes(child.kept.stdout.kept),
+        child.kept.stdout.size,
+        child.kept.stdout.digest,
+        child.kept.stderr.trim(),
         survivors,
     )
 

@@ -6,9 +6,9 @@ import os
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated, Literal, cast
 
-from ..core import commandline, references
+from ..core import canonical, commandline, references
 from ..core.errors import ToolgateError
-from ..core.fields import Path
+from ..core.fields import Path, Secret
 from ..core.results import ToolResult
 from ..core.types import Json
 from ..core.values import NamedTuple
@@ -16,6 +16,7 @@ from ..host import pins
 from ..runtime.plugs import Pinned
 
 if TYPE_CHECKING:
+    from ..core.secrets import Secrets
     from ..runtime.plugs import InvokeLimits, Started
 
 
@@ -24,19 +25,21 @@ class Fields(NamedTuple):
 
     argv: tuple[str, ...]
     stdin: Literal["json", "none"] = "json"
-    env: dict[str, str] = {}  # noqa: RUF012  # never changed
+    env: Annotated[dict[str, str], Secret()] = {}  # noqa: RUF012  # never changed
     cwd: str = "."
     pin: Annotated[tuple[str, ...], Path()] = ()
 
 
 class Bound(NamedTuple):
-    """A command that is filled and ready to start. `env`: the declared part; `path`: PATH."""
+    """A command that is filled and ready to start. `env`: the declared part; `path`: PATH; `sealed`: what of the environment holds
+    secrets, as it is written: it is filled when the tool is started, and not before (I12)."""
 
     argv: tuple[str, ...]
     env: dict[str, str]
     cwd: str
     path: str
     stdin: Literal["json", "none"]
+    sealed: dict[str, str] = {}  # noqa: RUF012  # never changed
 
 
 def pin(fields: object, home: str, path: str) -> Pinned:
@@ -104,13 +107,15 @@ def _files(fields: Fields, home: str, folder: str, executable: str) -> list[tupl
 
 
 def bind(fields: object, pinned: Json, home: str, arguments: dict[str, Json]) -> Bound:
-    """Fills `${args.x}` in argv and env, `${env.NAME}` in env. Raises ToolgateError("invalid") for what could not be executed."""
+    """Fills `${args.x}` in argv and env, `${env.NAME}` in env; `${secret.NAME}` stays what it is. Raises ToolgateError("invalid") for
+    what could not be executed."""
     assert isinstance(fields, Fields) and isinstance(pinned, dict)
     lookup = _arguments(arguments)
     filled = commandline.argv(fields.argv, lookup)
-    env = commandline.environment(fields.env, _with_environment(lookup))
+    env = commandline.environment(fields.env, _with_environment(lookup, lambda name: f"${{secret.{name}}}"))
+    sealed = {name: text for name, text in fields.env.items() if references.secrets(text)}
     argv = (cast(str, pinned["executable"]), *filled[1:])
-    return Bound(argv, env, _folder(fields, os.path.abspath(home)), cast(str, pinned["path"]), fields.stdin)
+    return Bound(argv, env, _folder(fields, os.path.abspath(home)), cast(str, pinned["path"]), fields.stdin, sealed)
 
 
 def _arguments(arguments: dict[str, Json]) -> Callable[[str], Json]:
@@ -123,9 +128,10 @@ def _arguments(arguments: dict[str, Json]) -> Callable[[str], Json]:
     return lookup
 
 
-def _with_environment(lookup: Callable[[str], Json]) -> Callable[[str], Json]:
+def _with_environment(lookup: Callable[[str], Json], secret: Callable[[str], str]) -> Callable[[str], Json]:
     def wider(name: str) -> Json:
-        return os.environ[name[4:]] if name.startswith("env.") else lookup(name)
+        kind, _, rest = name.partition(".")
+        return os.environ[rest] if kind == "env" else secret(rest) if kind == "secret" else lookup(name)
 
     return wider
 
@@ -138,17 +144,31 @@ def invoke(claim: Started, limits: InvokeLimits) -> ToolResult:
     bound = claim.bound
     assert isinstance(bound, Bound)
     stdin = claim.arguments.encode() if bound.stdin == "json" else None
-    command = Command(claim.call_id, bound.argv, bound.cwd, _environment(claim, bound), stdin, claim.fence)
-    return endings.result(running.run(command, limits.timeout, limits.output_bytes, limits.stop), limits.timeout)
+    try:
+        env = _environment(claim, bound, _opened(claim, bound, limits.secrets))
+    except ToolgateError as error:
+        return ToolResult("not_dispatched", message=error.message)
+    command = Command(claim.call_id, bound.argv, bound.cwd, env, stdin, claim.fence)
+    return endings.result(running.run(command, limits.timeout, limits.output_bytes, limits.stop, limits.secrets), limits.timeout)
 
 
-def _environment(claim: Started, bound: Bound) -> dict[str, str]:
+def _opened(claim: Started, bound: Bound, secrets: Secrets) -> dict[str, str]:
+    """What is sealed, filled: once, from how it is written, so that no argument can bring a reference in."""
+    if not bound.sealed:
+        return {}
+    arguments = canonical.parse(claim.arguments)
+    assert isinstance(arguments, dict)
+    return commandline.environment(bound.sealed, _with_environment(_arguments(arguments), secrets.value))
+
+
+def _environment(claim: Started, bound: Bound, opened: dict[str, str]) -> dict[str, str]:
     """Nothing of the decider's own environment but where its home is and how text is encoded."""
     return {
         "PATH": bound.path,
         "HOME": os.path.expanduser("~"),
         "LANG": os.environ.get("LANG") or "C.UTF-8",
         **bound.env,
+        **opened,
         "TOOLGATE_RUN": claim.run_id,
         "TOOLGATE_CALL": claim.call_id,
         "TOOLGATE_IDEMPOTENCY_KEY": claim.key,

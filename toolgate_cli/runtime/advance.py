@@ -12,6 +12,7 @@ from ..core.definition import COMMON, Definition, StepTable, opened
 from ..core.errors import ToolgateError
 from ..core.intents import Arrived, AskModel, AskPerson, CallTools, Done, Ended, Enter, Escalate, Fail, Intent, Pause, Settled, Write
 from ..core.records import Row, Run, Step, Value
+from ..core.secrets import Secrets
 from ..core.soundness import clean
 from ..core.types import Json, Origin
 from ..core.values import NamedTuple
@@ -102,28 +103,28 @@ def _step(unit: Unit, run: Run, definition: Definition, world: World, frames: Cu
         place = place._replace(frames=(*frames[:-1], place.frame._replace(phase=cursor.PLAN)))
     try:
         intent = _plan(place, came)
-        _storable(intent)
+        _storable(intent, world.secrets)
     except ToolgateError as error:
         if error.kind == "storage":
             raise  # the step did nothing wrong: it is planned again
-        intent = Fail(error.message)
+        intent = Fail(world.secrets.scrub(error.message))
     except Exception as error:  # noqa: BLE001  # a step kind that is broken ends its run, else nothing could ever move it
-        intent = Fail(f"the step failed: {type(error).__name__}: {error}")
+        intent = Fail(world.secrets.scrub(f"the step failed: {type(error).__name__}: {error}"))
     return HANDLERS[type(intent)](place, intent)
 
 
-def _storable(intent: Intent) -> None:
-    """Raises ToolgateError("invalid") where a part of what is to be written could not be: found out before anything of it is, so that
-    what came in before, a tool's result first of all, is kept."""
+def _storable(intent: Intent, secrets: Secrets) -> None:
+    """Raises ToolgateError("invalid") where a part of what is to be written could not be, or holds the value of a secret that was put
+    together: found out before anything of it is, so that what came in before, a tool's result first of all, is kept."""
     for field in intent:
         if isinstance(field, tuple):
             for member in field:
                 if isinstance(member, Write):
-                    canonical.encode(member.value)
+                    secrets.refuse(f"what is written to {member.key}", canonical.encode(member.value))
         elif isinstance(field, Mapping):
-            canonical.encode([[[dict(field)]]])  # as deep as it will stand in the cursor
+            secrets.refuse("the step", canonical.encode([[[dict(field)]]]))  # as deep as it will stand in the cursor
         elif not isinstance(intent, CallTools):
-            canonical.encode(field)
+            secrets.refuse("the step", canonical.encode(field))
 
 
 def _leave(unit: Unit, run: Run, definition: Definition, frames: Cursor) -> Walk:

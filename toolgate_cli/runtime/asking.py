@@ -85,10 +85,10 @@ def _result(tx: Reader, call: str) -> str:
 
 def store(unit: Unit, run: Run, ask: Ask, completion: Completion) -> Turn:
     """The turn as it will be carried out, with the ids of its calls; written before its first command runs."""
-    commands = _commands(completion)
-    if isinstance(commands, list):
-        commands = [_with_id(unit, command) for command in commands]
-    turn = Turn(run.id, ask.path, ask.request.ordinal, _encoded(commands))
+    found = commands(completion)
+    if isinstance(found, list):
+        found = [_with_id(unit, command) for command in found]
+    turn = Turn(run.id, ask.path, ask.request.ordinal, _encoded(found))
     unit.tx.add([turn])
     facts: dict[str, Json] = {
         "agent": ask.request.agent,
@@ -109,7 +109,8 @@ def _encoded(commands: Json) -> str:
         return canonical.encode({"unparsed": error.message})
 
 
-def _commands(completion: Completion) -> Json:
+def commands(completion: Completion) -> Json:
+    """What a model answered, parsed; {"unparsed": its text} where it is no JSON."""
     if completion.text is None:
         return completion.commands
     try:

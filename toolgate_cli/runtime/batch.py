@@ -29,7 +29,7 @@ Next: TypeAlias = Prepare | Invoke | Held | Settled
 
 def open_batch(unit: Unit, run: Run, frame: Frame, step: str, intent: CallTools, world: World) -> tuple[Frame, Needs | None]:
     """Stores every call of the batch, parking those that a person decides; nothing at all is stored while something is needed first."""
-    received = [receiving.receive(unit, run, step, asked, world.config) for asked in intent.calls]
+    received = [receiving.receive(unit, run, step, asked, world) for asked in intent.calls]
     questions = [Question(call, run.workflow, run.started, wary=intent.wary, refusal=refusal) for call, refusal in received]
     calls = [call for call, _ in received]
     verdicts = [gate.judge(unit, question, world) for question in questions]

@@ -22,6 +22,7 @@ from .unit import write
 from .window import Window
 
 if TYPE_CHECKING:
+    from ..core.world import World
     from .ports import Ports
 
 
@@ -38,7 +39,10 @@ class Desk(Window):
     def start(self, workflow: str, given: Mapping[str, Json], texts: Mapping[str, str]) -> Answer:
         """`given` are JSON values, `texts` are as typed: text where the input is a string, else JSON."""
         engine = self._engine()
+        secrets = engine.world.secrets
+        secrets.refuse("an input", dict(given), dict(texts))
         bundle = self._ports.files.workflow(workflow)
+        secrets.refuse(f"the workflow {workflow}", bundle.body)
         run = starting.start(engine, bundle, self._ports.files.inputs(bundle, given, texts))
         return self._answer(run, "started", engine)
 
@@ -53,14 +57,14 @@ class Desk(Window):
         self._guard("cancel")
         self._take_back()
         id = self._run(run)
-        with write(self._ports, self._stopper()) as unit:
+        with write(self._ports, self._stopper(reason)) as unit:
             starting.cancel(unit, id, reason)
         return self._answer(id, "cancelled")
 
     def retry_step(self, run: str, step: str, reason: str | None = None) -> Answer:
         self._guard("retry --step")
         id = self._run(run)
-        engine = self._engine(id)
+        engine = self._engine(id, reason)
         starting.retry_step(engine, id, step, reason)
         return self._answer(id, "retried", engine)
 
@@ -142,23 +146,38 @@ class Desk(Window):
     def _decide(self, target: Waiting, decision: Decision) -> Answer:
         self._guard(decision.verb, target.row)
         recovery.end_survivors(self._ports, target.row)
-        engine = self._engine(target.row.run_id)
+        engine = self._engine(target.row.run_id, decision.reason, None if decision.outcome is None else dict(decision.outcome))
         effect = deciding.decide(engine, target.row, decision)
         return self._answer(target.row.run_id, effect, engine)
 
     def _step(self, target: Waiting, word: gates.Word) -> Answer:
         self._guard(word.verb, target.row)
-        engine = self._engine(target.row.run_id)
+        engine = self._engine(target.row.run_id, word.note, dict(word.texts), dict(word.values))
         effect = gates.decide(engine, target.row, word)
         return self._answer(target.row.run_id, effect, engine)
 
     # ---- what all of them stand on ----
-    def _engine(self, run: str | None = None) -> Engine:
-        """`run`: the only one that it will drive; None: any."""
+    def _engine(self, run: str | None = None, *said: Json) -> Engine:
+        """`run`: the only one that it will drive; None: any. `said`: what the person gives that will be stored; ToolgateError("invalid")
+        where the value of a secret is in it."""
         world = self._load()
-        engine = Engine(self._ports, self._who(world.config.identity), world, self._kinds(run))
+        engine = Engine(self._ports, self._known(world, *said), world, self._kinds(run))
         self._take_back()
         return engine
+
+    def without_secrets(self, error: ToolgateError) -> ToolgateError:
+        """The same, with no value of a secret in what it says: it may quote what was typed, or a file that is broken (I12)."""
+        try:
+            secrets = self._load().secrets
+        except ToolgateError:
+            return error
+        error.message, error.hint = secrets.scrub(error.message), secrets.scrub(error.hint)
+        return error
+
+    def _known(self, world: World, *said: Json) -> Person:
+        person = self._who(world.config.identity)
+        world.secrets.refuse("what you gave", person.name, *said)
+        return person
 
     def _kinds(self, run: str | None) -> Collection[str]:
         """The kinds of step that may be met."""
@@ -181,12 +200,12 @@ class Desk(Window):
         if heads.refuse_rollback(self._ports):
             recovery.take_back(self._ports, None)
 
-    def _stopper(self) -> Person:
+    def _stopper(self, *said: Json) -> Person:
         try:
-            mode = self._load().config.identity
+            world = self._load()
         except ToolgateError:
             return self._operator
-        return self._who(mode)
+        return self._known(world, *said)
 
     def _guard(self, verb: Verb | Literal["recover", "redact"], row: Row | None = None) -> None:
         """A verb that decides refuses to run inside a tool."""
@@ -215,6 +234,8 @@ class Desk(Window):
             return selecting.run(tx, word, selecting.DECIDING).id
 
     def _answer(self, run: str, effect: EffectWord, engine: Engine | None = None) -> Answer:
+        fault = None
         if engine is not None:
             self._world = engine.world  # with what was fetched for it
-        return looking.answer(self._ports, run, effect, engine.faults.get(run) if engine else None)
+            fault = engine.faults.get(run)
+        return looking.answer(self._ports, run, effect, None if fault is None else self.without_secrets(fault))

@@ -97,9 +97,9 @@ class Engine:
                     raise
             case Ask(model, request, _):
                 try:
-                    return self.ports.files.model(model).complete(model.fields, self.ports.home, request)
+                    return self._heard(self.ports.files.model(model).complete(model.fields, self.ports.home, request))
                 except ToolgateError as error:
-                    return error
+                    return ToolgateError(error.kind, self.world.secrets.scrub(error.message))
                 except Exception as error:  # noqa: BLE001  # an adapter that is broken ends its step, else nothing could move the run
                     return ToolgateError("failed", f"the model adapter failed: {type(error).__name__}")
             case Prepare(needs, _):
@@ -109,6 +109,11 @@ class Engine:
             case More():
                 pass
         return None
+
+    def _heard(self, said: Completion) -> Completion:
+        """ToolgateError("invalid") for a turn with the value of a secret in it: nothing of it is stored."""
+        self.world.secrets.refuse("the model's turn", said.commands, said.text, asking.commands(said) if self.world.secrets else None)
+        return said
 
     def _interrupted(self, claim: gate.Claim) -> None:
         """Somebody stopped this process while the tool ran: its end is not known, and that is recorded before anything else."""

@@ -13,6 +13,7 @@ from ..core.config import Config, Tool
 from ..core.errors import ToolgateError
 from ..core.records import Accepted, Attempt, Call, Definition, Row, Run
 from ..core.results import ToolResult
+from ..core.secrets import Secrets
 from ..core.types import Json
 from ..core.values import NamedTuple
 from ..core.verdict import Question, Start, Verdict, evaluate
@@ -121,10 +122,17 @@ def invoke(ports: Ports, claim: Claim, world: World) -> ToolResult:
 
     if not ports.files.unchanged(world):
         return ToolResult("not_dispatched", message="a file of the home changed between the decision and the start")
-    limits = InvokeLimits(claim.tool.timeout, world.config.limits.output_bytes, stop)
+    limits = InvokeLimits(claim.tool.timeout, world.config.limits.output_bytes, stop, world.secrets)
     try:
-        return ports.provider(claim.tool).invoke(claim, limits)
+        result = ports.provider(claim.tool).invoke(claim, limits)
     except ToolgateError as error:
-        return ToolResult("uncertain", message=error.message)
+        result = ToolResult("uncertain", message=error.message)
     except Exception as error:  # noqa: BLE001  # nothing that a provider does may lose the outcome
-        return ToolResult("uncertain", message=f"the provider failed: {type(error).__name__}")
+        result = ToolResult("uncertain", message=f"the provider failed: {type(error).__name__}")
+    return _without_secrets(result, world.secrets) if world.secrets else result
+
+
+def _without_secrets(result: ToolResult, secrets: Secrets) -> ToolResult:
+    """I12: whatever a provider says of a call, no value of a secret is in what is judged and recorded."""
+    survivors = tuple(map(secrets.scrub, result.survivors))
+    return result._replace(output=secrets.scrub_document(result.output), message=secrets.scrub(result.message), survivors=survivors)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Protocol
 
+from ..core.secrets import NONE, Secrets
 from ..core.values import NamedTuple
 
 if TYPE_CHECKING:
@@ -14,11 +15,13 @@ if TYPE_CHECKING:
 
 
 class InvokeLimits(NamedTuple):
-    """`timeout` seconds, hard; `stop` is asked often and says that the call was cancelled."""
+    """`timeout` seconds, hard; `stop` is asked often and says that the call was cancelled; `secrets`: what may be filled in now, and has to
+    be taken out of all that the tool says before any of it is cut."""
 
     timeout: float
     output_bytes: int
     stop: Callable[[], bool]
+    secrets: Secrets = NONE
 
 
 class Started(Protocol):
@@ -59,7 +62,7 @@ class Provider(Protocol):
         ...
 
     def bind(self, fields: object, pinned: Json, home: str, arguments: dict[str, Json]) -> object:
-        """Fills every reference (pure); ToolgateError("invalid") where one cannot be filled or is unsafe."""
+        """Fills every reference but those to secrets (pure); ToolgateError("invalid") where one cannot be filled or is unsafe."""
         ...
 
     def invoke(self, claim: Started, limits: InvokeLimits) -> ToolResult:

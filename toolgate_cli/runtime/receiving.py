@@ -5,23 +5,29 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ..core import canonical, digests, references
-from ..core.config import Config, Tool
+from ..core.config import Tool
 from ..core.errors import ToolgateError
 from ..core.intents import Asked
 from ..core.records import Call, Run
 from ..core.soundness import clean
 from ..core.types import Json
+from ..core.world import World
 from .unit import Unit
 
 
-def receive(unit: Unit, run: Run, step: str, asked: Asked, config: Config) -> tuple[Call, str | None]:
-    """A call as it was asked for: canonical arguments, or none and why they cannot be taken (code and pointer, never a value)."""
+def receive(unit: Unit, run: Run, step: str, asked: Asked, world: World) -> tuple[Call, str | None]:
+    """A call as it was asked for: canonical arguments, or none and why they cannot be taken (code and pointer, never a value). With the
+    value of a secret in it nothing of what was said is taken (I12)."""
     refusal: str | None = None
     try:
-        text: str | None = canonical.receive(asked.arguments, asked.raw, config.limits)
+        text: str | None = canonical.receive(asked.arguments, asked.raw, world.config.limits)
     except ToolgateError as error:
         text, refusal = None, error.message
-    tool = config.tools.get(asked.capability)
+    leaked = world.secrets.leaks(text, asked.rationale, asked.label)
+    if leaked is not None:
+        text, refusal = None, f"SECRET at '': the value of the secret {leaked} is in it"
+        asked = asked._replace(rationale=None, label=None)
+    title = _title(world.config.tools.get(asked.capability), text)
     mint = unit.ports.mint
     call = Call(
         id=asked.id or mint.id("c"),
@@ -32,7 +38,7 @@ def receive(unit: Unit, run: Run, step: str, asked: Asked, config: Config) -> tu
         arguments=text,
         arguments_digest=digests.sha256(text if text is not None else refusal or ""),
         idempotency_key=mint.id("k"),
-        title=_title(tool, text),
+        title=None if world.secrets.leaks(title) else title,
         rationale=None if asked.rationale is None else clean(asked.rationale),
         label=None if asked.label is None else clean(asked.label),
         agent=asked.agent,

@@ -44,7 +44,14 @@ class HomeFiles:
 
     def world(self) -> World:
         loaded = self._load()
-        return World(loaded.config, loaded.stamps, {}, {})
+        if not loaded.config.secrets:
+            return World(loaded.config, loaded.stamps, {}, {})
+        from .secrets import resolve
+
+        secrets, stamps = resolve(loaded.config.secrets, self.home)
+        for name, text in loaded.texts():
+            secrets.refuse(name, text)
+        return World(loaded.config, (*loaded.stamps, *stamps), {}, {}, secrets)
 
     def prepare(self, world: World, needs: Needs) -> World:
         return self._pinning.prepare(world, needs)

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from ..core.config import Config
 from ..core.digests import sha256
 from ..core.errors import ToolgateError
+from ..core.types import Json
 from ..core.values import NamedTuple
 from ..core.world import Stamp
 from . import operator
@@ -31,6 +32,11 @@ class Loaded(NamedTuple):
     fresh: bool
     data: bytes
     outside: dict[str, bytes]
+
+    def texts(self) -> tuple[tuple[str, Json], ...]:
+        """All that was read, by the name of its file; toolgate.toml also as its values."""
+        files = {FILE: self.data, **self.outside}
+        return (*((name, data.decode("utf-8", "replace")) for name, data in files.items()), (FILE, self.raw))
 
 
 class Operator:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, cast
 
-from ..core import canonical, config
+from ..core import canonical, config, references
 from ..core.digests import sha256
 from ..core.tables import table
 from ..core.types import Decision, Json
@@ -32,6 +32,7 @@ def build(raw: Table, digest: str, kinds: Kinds, outside: Outside) -> config.Con
         permissions=_permissions(raw),
         limits=config.Limits(*limits),
         path=gate.path,
+        secrets=_secrets(raw, kinds),
     )
 
 
@@ -75,6 +76,7 @@ def _tool(name: str, raw: Table, gate: shapes.Gate, kinds: Kinds, outside: Outsi
         exit=exits,
         fail_when=failures,
         declared=declared,
+        secrets=references.secrets(own),
     )
 
 
@@ -113,6 +115,14 @@ def _agent(name: str, raw: Table, outside: Outside) -> config.Agent:
 def _model(name: str, raw: Table, kinds: Kinds) -> config.Model:
     adapter = str(raw["adapter"])
     return config.Model(name, adapter, table(kinds.model(adapter).Fields, raw))
+
+
+def _secrets(raw: Table, kinds: Kinds) -> dict[str, str | None]:
+    """Those that are declared, and those that a tool or a model refers to."""
+    declared = {name: table(shapes.Secret, held).file for name, held in _each(raw, "secrets")}
+    tables: list[Json] = [tool.get(provider) for _, tool in _each(raw, "tools") for provider in kinds.providers()]
+    tables += [model for _, model in _each(raw, "models")]
+    return dict.fromkeys(references.secrets(tables)) | declared
 
 
 def _permissions(raw: Table) -> dict[str, tuple[str, ...]] | None:

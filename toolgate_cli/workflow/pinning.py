@@ -45,7 +45,7 @@ class Pinning:
             tool = world.config.tools[name]
             checks[tool.schema_digest] = self._check(tool)
         ready: Mapping[str, Ready] = {**world.ready, **{name: pin.ready for name, pin in pins.items()}}
-        return World(world.config, tuple(stamps), ready, checks)
+        return world._replace(stamps=tuple(stamps), ready=ready, checks=checks)
 
     def _pin(self, tool: Tool, path: str) -> _Pin:
         known = self._pins.get(tool.capability)

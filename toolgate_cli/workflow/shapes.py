@@ -15,6 +15,12 @@ Seconds = Annotated[float, Duration()]
 
 
 # ---- toolgate.toml ----
+class Secret(NamedTuple):
+    """A value that is never stored or shown; without `file` it is the environment variable of its name."""
+
+    file: Text | None = None
+
+
 class Gate(NamedTuple):
     timeout: Seconds = 30.0
     timeout_max: Seconds = 600.0
@@ -119,6 +125,7 @@ class Operator(NamedTuple):
     schema: Literal[1]
     gate: Mapping[str, Json] = {}
     limits: Mapping[str, Json] = {}
+    secrets: Mapping[str, Secret] = {}
     tools: Mapping[str, Mapping[str, Json]] = {}
     policy: Mapping[str, Json] = {}
     approvers: Mapping[str, tuple[Text, ...]] = {}

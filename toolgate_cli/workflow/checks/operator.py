@@ -14,6 +14,7 @@ from ..outside import Outside
 from .agents import Agents, check_model
 from .marks import check_marks
 from .policy import Policy, check_approvers
+from .secrets import check_secrets
 from .tools import Tools
 
 _SIMPLE: Mapping[str, type] = {"gate": shapes.Gate, "limits": shapes.Limits, "identity": shapes.Identity, "context": shapes.Context}
@@ -28,6 +29,7 @@ def check_operator(raw: Table, kinds: Kinds, outside: Outside) -> Issues:
     for name, shape in _SIMPLE.items():
         if name in raw and models.check(models.Fit((shape,)), raw[name], (name,), issues):
             check_marks(shape, _tables(raw, name), (name,), issues)
+    check_secrets(raw, kinds, issues)
     names = {section: frozenset(_tables(raw, section)) for section in ("tools", "models", "agents")}
     tools = Tools(kinds, outside, _longest(raw, issues), issues)
     for name, table in _tables(raw, "tools").items():

@@ -68,6 +68,8 @@ class Tools:
                 continue
             for name in names:
                 root, _, rest = name.partition(".")
+                if root == "secret" and rest:
+                    continue  # where one may stand is a matter of the whole file
                 if root not in ("args", "env") or not rest:
                     self._issues.add(where, f"nothing is called {name} here", "${args.NAME} is an argument, ${env.NAME} a variable")
                 elif root == "args" and known is not None and rest not in known:
@@ -76,7 +78,7 @@ class Tools:
     def _check_title(self, title: Json, where: KeyPath) -> None:
         """A title is cosmetic: one that cannot be filled falls back to the name, so it is no error."""
         try:
-            strange = [name for name in references.names(title) if not name.startswith("args.")]
+            strange = [name for name in references.names(title) if not name.startswith(("args.", "secret."))]
         except ToolgateError as error:
             self._issues.warn(where, error.message, error.hint)
             return
