@@ -129,6 +129,7 @@ def spawn(
     point: Point | None = None,
     barrier: tuple[int, int] | None = None,
     first: Callable[[], None] | None = None,
+    form: tuple[str, ...] = ("--json",),
     **env: str,
 ) -> Worker:
     """Starts a command. `point` is called at every crash point; `barrier`: a pipe, it begins when nobody can write to that any more;
@@ -147,7 +148,7 @@ def spawn(
         if barrier is not None:
             os.close(barrier[1])
             os.read(barrier[0], 1)
-        code = main.run([*words, "-C", str(home), "--json"])
+        code = main.run([*words, "-C", str(home), *form])
     except BaseException:
         os.write(2, traceback.format_exc().encode())
     os._exit(code)

@@ -12,6 +12,7 @@ from ..core.config import Config, Model
 from ..core.digests import sha256
 from ..core.errors import ToolgateError
 from ..core.records import Accepted
+from ..core.secrets import NONE
 from ..core.types import Json
 from ..core.world import Needs, World
 from ..runtime.answers import Checked
@@ -37,6 +38,7 @@ class HomeFiles:
         self._kinds = kinds
         self._checker = checker
         self._ask = remembered
+        self._secrets = NONE  # of the last world
         self._fresh: dict[Accepted, None] = {}
         self._operator = Operator(self.home, kinds, self._remembered)
         self._flows = Flows(self.home)
@@ -45,13 +47,14 @@ class HomeFiles:
     def world(self) -> World:
         loaded = self._load()
         if not loaded.config.secrets:
+            self._secrets = NONE
             return World(loaded.config, loaded.stamps, {}, {})
         from .secrets import resolve
 
-        secrets, stamps = resolve(loaded.config.secrets, self.home)
+        self._secrets, stamps = resolve(loaded.config.secrets, self.home)
         for name, text in loaded.texts():
-            secrets.refuse(name, text)
-        return World(loaded.config, (*loaded.stamps, *stamps), {}, {}, secrets)
+            self._secrets.refuse(name, text)
+        return World(loaded.config, (*loaded.stamps, *stamps), {}, {}, self._secrets)
 
     def prepare(self, world: World, needs: Needs) -> World:
         return self._pinning.prepare(world, needs)
@@ -63,6 +66,9 @@ class HomeFiles:
         """ToolgateError("not_found") with the ids that there are; "invalid" where its file, or one that it could be in, is broken."""
         loaded = self._load()
         flows = self._flows.all(loaded.raw)
+        for each in flows:
+            if each.source is not None and (each.fault is not None or each.id == id):  # what is wrong with it may be told in its own words
+                self._secrets.refuse(each.name, each.source.data.decode("utf-8", "replace"), each.raw)
         flow = _the_one(id, flows)
         assert flow.raw is not None and flow.source is not None
         plugins = "\n".join(self._kinds.step_kinds())

@@ -1,0 +1,157 @@
+"""A home whose tool has secrets and says them aloud, in as many ways as there are."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+from proofs.canaries import Canary
+
+CAP = 4096  # bytes that are kept of an output
+SAID = 2048  # bytes of the end of stderr that are kept
+SHOWN = 2000  # characters of the output of a failure that are kept
+
+TOOL = r"""
+import base64, json, os, sys, time
+from urllib.parse import quote, quote_plus
+given = json.loads(sys.stdin.read())["with"]
+mode = given["mode"]
+names = sorted(name for name in os.environ if name.startswith("CANARY_"))
+values = [os.environ[name] for name in names]
+if "only" in given:
+    values = [os.environ[given["only"]]]
+def out(text, fd=1):
+    data = text if isinstance(text, bytes) else text.encode()
+    while data: data = data[os.write(fd, data):]
+def slowly(text):
+    data = text.encode()
+    for at in range(0, len(data), 7):
+        out(data[at:at + 7]); time.sleep(0.0005)
+def escaped(text):
+    data = text.encode("utf-16-be")
+    return "".join("\\u%04x" % int.from_bytes(data[at:at + 2], "big") for at in range(0, len(data), 2))
+def half_escaped(text): return json.dumps(text[:-1])[1:-1] + escaped(text[-1])
+def basic(number, value): return "Basic " + base64.b64encode(b"u" * (number % 3) + b":" + value.encode() + b":x" * (number % 2)).decode()
+def query(value): return f"?a={quote(value)}&b={quote_plus(value)}&c={quote(value, safe='')}"
+if mode == "stdout": out("\n".join(values))
+elif mode == "stderr": out("\n".join(values)[-1500:], 2); sys.exit(1)
+elif mode == "stderr and success": out("fine"); out("\n".join(values), 2)
+elif mode == "values": out(json.dumps(dict(enumerate(values))))
+elif mode == "keys": out(json.dumps({value: {value: [value]} for value in values}, ensure_ascii=False))
+elif mode == "escapes": out('{"all": [' + ",".join('"%s"' % escaped(value) for value in values) + "]}")
+elif mode == "half escapes": out('{"%s": 1}' % half_escaped(values[0]))
+elif mode == "twice": out(json.dumps({"log": json.dumps({"token": values[0]})}))
+elif mode == "pieces": slowly(" ".join(values[:4]))
+elif mode == "declined": out(values[0], 2); sys.exit(3)
+elif mode == "raises": raise RuntimeError(values[0])
+elif mode == "repr": out(repr(values))
+elif mode == "base64": out("\n".join(basic(number, value) for number, value in enumerate(values)))
+elif mode == "urlsafe": out("".join(base64.urlsafe_b64encode(value.encode()).decode() + "\n" for value in values))
+elif mode == "lines of base64": out(base64.encodebytes(values[0].encode()))
+elif mode == "percent": out("\n".join(map(query, values)))
+elif mode == "hex": out(" ".join(value.encode().hex() for value in values))
+elif mode == "timeout": out(" ".join(values)); out(" " + values[0][: len(values[0]) * 3 // 4]); time.sleep(60)
+elif mode == "killed": out(values[0], 2); out(values[0][:-2], 1); os.kill(os.getpid(), 9)
+elif mode == "cap": out("x" * (given["cap"] - given["inside"]) + values[0] + "y" * 100)
+elif mode == "cuts":
+    out("z" * (given["shown"] - given["inside"]) + values[0])
+    out(values[0] + "w" * (given["said"] - given["inside"]), 2)
+    sys.exit(1)
+elif mode == "environment": out(json.dumps(dict(os.environ)))
+elif mode == "command line":
+    open("seen.cmdline", "ab").write(open("/proc/self/cmdline", "rb").read())
+    open("seen.names", "w").write("\n".join(sorted(os.environ)))
+    out("done")
+"""
+OUTSPOKEN = (
+    "stdout", "stderr", "stderr and success", "values", "keys", "escapes", "half escapes", "twice", "pieces", "declined", "raises", "repr",
+    "base64", "urlsafe", "lines of base64", "percent", "hex", "timeout", "killed",
+)  # fmt: skip
+
+OPERATOR = """
+schema = 1
+[limits]
+output_bytes = {cap}
+{secrets}
+[tools."loud.say"]
+description = "Says what it should not."
+title = "${{args.title}}"
+safety = "write"
+effect = "unsafe"
+timeout = "{timeout}"
+input_schema = "any-object"
+[tools."loud.say".command]
+argv = ["{python}", "-I", "-S", "loud.py"]
+env = {{ {env} }}
+[tools."loud.say".exit]
+business = {{ 3 = "DECLINED" }}
+[tools."loud.ask"]
+safety = "write"
+effect = "unsafe"
+input_schema = "any-object"
+[tools."loud.ask".command]
+argv = ["true"]
+[policy]
+default = "allow"
+[[policy.rules]]
+name = "asks"
+capability = "loud.ask"
+decision = "require_approval"
+[models.default]
+adapter = "scripted"
+script = "script.toml"
+[agents.clerk]
+model = "default"
+prompt = "speak"
+tools = ["loud.*"]
+"""
+
+FLOW = """
+schema = 1
+id = "{id}"
+[inputs.given]
+{input}
+[[steps]]
+id = "first"
+{step}
+[[steps]]
+id = "after"
+type = "assign"
+set = {{ after = "yes" }}
+[[forms.words]]
+id = "word"
+type = "TEXT_AREA"
+"""
+FLOWS = {
+    "say": ("", 'type = "tool"\ntool = "loud.say"\narguments = { with = "${inputs.given}" }'),
+    "ask": ("default = 1", 'type = "tool"\ntool = "loud.ask"\narguments = { x = "${inputs.given}" }'),
+    "form": ("default = 1", 'type = "input"\nform = "words"'),
+    "review": ("default = 1", 'type = "assign"\nset = { a = "b" }\ngate = "review"'),
+    "gate": ("default = 1", 'type = "assign"\nset = { a = "b" }\ngate = "approval"'),
+    "talk": ("default = 1", 'type = "agent"\nagent = "clerk"\nwrites = ["*"]\nretry = { allow = true, max_retries = 5 }'),
+    "joins": ('type = "array"', 'type = "assign"\nset = { joined = "${inputs.given#/0}${inputs.given#/1}" }'),
+    "joins-arguments": ('type = "array"', 'type = "tool"\ntool = "loud.ask"\narguments = { x = "${inputs.given#/0}${inputs.given#/1}" }'),
+}
+
+
+def make(home: Path, canaries: list[Canary], timeout: str = "20s") -> dict[str, str]:
+    """Every second one is in a file, outside of the home; the environment that has the others."""
+    home.mkdir(parents=True)
+    kept = home.parent / f"{home.name}-files"
+    kept.mkdir()
+    environment, places = {}, []
+    for number, canary in enumerate(canaries):
+        if number % 2:
+            (kept / canary.name).write_bytes(canary.value.encode() + b"\n")
+            places.append(f"{canary.name} = {{ file = {json.dumps(str(kept / canary.name))} }}")
+        else:
+            environment[canary.name] = canary.value
+    env = ", ".join(f'{canary.name} = "${{secret.{canary.name}}}"' for canary in canaries)
+    secrets = "[secrets]\n" + "\n".join(places)
+    (home / "toolgate.toml").write_text(OPERATOR.format(cap=CAP, secrets=secrets, timeout=timeout, python=sys.executable, env=env))
+    (home / "loud.py").write_text(TOOL)
+    (home / "script.toml").write_text('schema = 1\n[[turns]]\nstep = "none"\ncommands = [{ type = "complete" }]\n')
+    for id, (input, step) in FLOWS.items():
+        (home / f"{id}.toml").write_text(FLOW.format(id=id, input=input, step=step))
+    return environment
