@@ -175,7 +175,7 @@ class Tools:
 
 
 class Models:
-    """Every model: `turns` are commands by step, one list a turn (or what computes it)."""
+    """Every model: `turns` are commands by step, one list a turn (or what computes it), or a whole answer."""
 
     def __init__(self) -> None:
         self.asked: list[TurnRequest] = []
@@ -187,7 +187,8 @@ class Models:
         if request.ordinal >= len(turns):
             raise ToolgateError("failed", f"no turn {request.ordinal} of {request.step}")
         turn = turns[request.ordinal]
-        return Completion(turn(request) if callable(turn) else turn)
+        said = turn(request) if callable(turn) else turn
+        return said if isinstance(said, Completion) else Completion(said)
 
 
 def call(capability: str, **arguments: Json) -> dict[str, Json]:

@@ -1,0 +1,159 @@
+"""Values are found under every spelling, and taken out of bytes however these come in; nothing else is lost (I12)."""
+
+from __future__ import annotations
+
+import base64
+import json
+from urllib.parse import quote, quote_plus
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from toolgate_cli.core import canonical, disguises
+from toolgate_cli.core.errors import ToolgateError
+from toolgate_cli.core.secrets import NONE, Scrubber, Secrets
+
+VALUE = 'p"a\\ss/wörd\n+42'
+
+
+def secrets(**values: str) -> Secrets:
+    return Secrets(values, {}, tuple((spelling, name) for name, value in values.items() for spelling in disguises.of(value)))
+
+
+def passed(known: Secrets, *pieces: bytes) -> bytes:
+    scrubber = Scrubber(known)
+    return b"".join(map(scrubber.feed, pieces)) + scrubber.end()
+
+
+SPELLINGS = {
+    "itself": VALUE,
+    "JSON": json.dumps(VALUE),
+    "JSON without escapes of letters": json.dumps(VALUE, ensure_ascii=False),
+    "JSON in JSON": json.dumps(json.dumps({"x": VALUE})),
+    "JSON with slashes": json.dumps(VALUE).replace("/", "\\/"),
+    "canonical JSON": canonical.encode({"k": [VALUE]}),
+    "all escapes": "".join(f"\\u{ord(letter):04x}" for letter in VALUE),
+    "repr": repr(VALUE),
+    "ascii": ascii(VALUE),
+    "repr of bytes": repr(VALUE.encode()),
+    "percent": quote(VALUE),
+    "percent with slashes": quote(VALUE, safe=""),
+    "percent with plus": quote_plus(VALUE),
+    "small percent": quote(VALUE, safe="").lower(),
+    "hex": VALUE.encode().hex(),
+    "large hex": VALUE.encode().hex().upper(),
+    "base64": base64.b64encode(VALUE.encode()).decode(),
+    "base64 behind one": base64.b64encode(b"u" + VALUE.encode()).decode(),
+    "base64 behind two": base64.b64encode(b"u:" + VALUE.encode() + b"x").decode(),
+    "base64 for URLs": base64.urlsafe_b64encode(b"u:" + VALUE.encode()).decode(),
+    "lines of base64": base64.encodebytes(VALUE.encode()).decode(),
+    "other line ends": VALUE.replace("\n", "\r\n"),
+    "markup": VALUE.replace('"', "&quot;"),
+}
+
+
+@pytest.mark.parametrize("text", SPELLINGS.values(), ids=SPELLINGS.keys())
+def test_a_value_is_found_under_every_spelling(text: str) -> None:
+    known = secrets(TOKEN=VALUE)
+    assert known.leaks(f"<{text}>") == "TOKEN"
+    scrubbed = known.scrub(f"<{text}>")
+    assert "***TOKEN***" in scrubbed and known.leaks(scrubbed) is None and scrubbed[0] + scrubbed[-1] == "<>"
+
+
+def test_a_value_of_any_length_is_found_in_lines_of_base64() -> None:
+    value = "".join(chr(97 + number % 26) for number in range(300))
+    assert secrets(KEY=value).scrub(base64.encodebytes(value.encode()).decode()).replace("*", "").strip() == "KEY"
+
+
+def test_what_is_said_is_searched_as_it_would_be_stored() -> None:
+    known = secrets(TOKEN=VALUE, PIN="12345678")
+    assert known.leaks(None, "", {"deep": [{VALUE: 1}]}) == "TOKEN"
+    assert known.leaks({"n": [1123456789]}) == "PIN"
+    assert known.leaks({"lone \ud800": VALUE}) == "TOKEN"  # it cannot be stored, and it is not told either
+    assert known.leaks({"a": VALUE[:-1]}, [VALUE[1:]], 7, None, True) is None
+
+
+def test_a_refusal_names_the_secret_and_not_its_value() -> None:
+    with pytest.raises(ToolgateError) as caught:
+        secrets(TOKEN=VALUE).refuse("an input", {"x": VALUE})
+    assert caught.value.kind == "invalid" and "TOKEN" in caught.value.message
+    assert not any(part in caught.value.message + caught.value.hint for part in (VALUE, VALUE[:4], "wörd"))
+
+
+def test_without_secrets_nothing_is_changed_or_refused() -> None:
+    NONE.refuse("an input", VALUE, {"x": VALUE})
+    assert (NONE.scrub(VALUE), NONE.scrub_document(VALUE), bool(NONE), NONE.leaks(VALUE)) == (VALUE, VALUE, False, None)
+
+
+def test_python_shows_names_and_no_values() -> None:
+    known = secrets(TOKEN=VALUE)
+    assert repr(known) == str(known) == "Secrets(TOKEN)" and VALUE not in f"{known!r:>50}"
+
+
+def test_values_that_escapes_hide_in_a_document_are_found_in_keys_and_values() -> None:
+    known = secrets(TOKEN="sesame-open")
+    hidden = '{"\\u0073esame-open": ["x sesame\\u002dopen", {"k": "\\u0073esame-ope\\u006e"}], "n": 1.0}'
+    assert json.loads(known.scrub_document(hidden)) == {"***TOKEN***": ["x ***TOKEN***", {"k": "***TOKEN***"}], "n": 1.0}
+    for untouched in ('{"a": "b\\n"}', '{"a": ', '"x\\q"', "{} {} \\"):
+        assert known.scrub_document(untouched) == untouched
+
+
+def test_keys_that_become_one_are_one() -> None:
+    hidden = '{"\\u0073esame-open": 1, "sesame\\u002dopen": 2, "other": 3}'
+    known = secrets(TOKEN="sesame-open")
+    [(key, value), other] = sorted(json.loads(known.scrub_document(hidden.replace('"sesame\\u002dopen": 2, ', ""))).items())
+    assert (key, value, other) == ("***TOKEN***", 1, ("other", 3))
+    twice = '{"x \\u0073esame-open": 1, "x sesame-open": 2}'
+    assert known.leaks(known.scrub_document(twice)) is None
+
+
+def test_values_that_overlap_are_taken_out_together() -> None:
+    known = secrets(ONE="abcdefghij", TWO="ghijklmnop", INNER="cdefghij")
+    assert known.scrub("<abcdefghijklmnop>") == "<***ONE***>"
+    assert known.scrub("<cdefghijklmnop>") == "<***INNER***>"
+    assert known.scrub("<abcdefghijabcdefghij>") == "<***ONE******ONE***>"
+
+
+def test_a_value_that_overlaps_with_itself_holds_nothing_back() -> None:
+    scrubber = Scrubber(secrets(SILLY="aaaaaaaa"))
+    out = b"".join(scrubber.feed(b"a" * 1000) for _ in range(20))
+    assert len(scrubber._held) < 100 and out + scrubber.end() == b"***SILLY***"
+
+
+def test_a_value_that_was_cut_short_at_the_end_is_taken_out() -> None:
+    known = secrets(TOKEN="abcdefghijklmnop")
+    assert known.scrub("so: abcdefghijklmno") == known.scrub("so: abcdefgh") == "so: ***TOKEN***"
+    assert known.scrub("so: abcdefg") == "so: abcdefg"  # less than half of it
+    assert known.scrub("so: abcdefghabcdefgh") == "so: abcdefgh***TOKEN***"
+    assert secrets(TOKEN="abcdabcdabcdabcd").scrub("x abcdabcdabcdabcd abcdabcdabcd") == "x ***TOKEN*** ***TOKEN***"
+
+
+RAW = VALUE.encode()
+PIECES = st.sampled_from([RAW, b"aaaaaaaaaaaa", b"x", b"aaa", b"\n", RAW[:9], base64.b64encode(b"u:" + RAW)])
+
+
+@given(parts=st.lists(PIECES, max_size=8), cuts=st.lists(st.integers(1, 30), min_size=1, max_size=40))
+def test_it_does_not_matter_in_what_pieces_it_comes(parts: list[bytes], cuts: list[int]) -> None:
+    known, data = secrets(TOKEN=VALUE, SILLY="aaaaaaaa"), b"".join(parts)
+    pieces, at = [], 0
+    while at < len(data):
+        pieces.append(data[at : at + cuts[len(pieces) % len(cuts)]])
+        at += len(pieces[-1])
+    out = passed(known, *pieces)
+    assert out == passed(known, data)
+    assert not any(spelling in out for spelling, _ in known.disguises)
+
+
+@given(data=st.binary(max_size=300))
+def test_what_holds_no_value_comes_out_as_it_went_in(data: bytes) -> None:
+    assert passed(secrets(TOKEN="0123456789abcdefghijklmnopqrstuvwxyz"), data[:7], data[7:]) == data
+
+
+def test_no_more_is_held_back_than_the_longest_spelling_has() -> None:
+    known = secrets(TOKEN=VALUE)
+    scrubber = Scrubber(known)
+    longest = max(len(spelling) for spelling, _ in known.disguises)
+    for _ in range(50):
+        scrubber.feed(b"xy" * 1000)
+        assert len(scrubber._held) < longest
