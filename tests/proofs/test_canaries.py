@@ -118,6 +118,7 @@ def test_what_a_person_gives_with_a_secret_in_it_is_refused(folder: Path, long: 
             home.refused(canary, WAYS[turn % len(WAYS)](home, runs, canary.value))
         _doubtful(home, home.path / "said.json")
         _named_as_actor(home, runs["ask"])
+        _typed_where_a_name_is_wanted(home, runs["failed"])
         home.look()
         assert not home.leaks, home.leaks[:3]
         tally("canaries", len(known))
@@ -157,6 +158,15 @@ def _named_as_actor(home: Home, run: str) -> None:
             return
 
 
+def _typed_where_a_name_is_wanted(home: Home, failed: str) -> None:
+    """Errors quote what was typed."""
+    for canary in home.canaries:
+        word = f"x{canary.value}"  # no option
+        for words in (("approve", f"c{word}"), ("start", word), ("cancel", f"r{word}"), ("retry", failed, "--step", word)):
+            done = home.say(*words)
+            assert done.code in (3, 5) and f"***{canary.name}***" in done.error["message"], (words, done)
+
+
 TURNS: dict[str, Callable[[str], object]] = {
     "arguments": lambda v: [{"type": "tool_invocation", "capability": "loud.ask", "arguments": {"x": v}}],
     "arguments as text": lambda v: [{"type": "tool_invocation", "capability": "loud.ask", "arguments": json.dumps({"x": [v]})}],
@@ -179,16 +189,19 @@ def test_a_turn_with_a_secret_in_it_is_not_stored(folder: Path, long: bool, tall
             canary = known[turn % len(known)]
             commands = list(TURNS.values())[turn % len(TURNS)](canary.value)
             raw = json.dumps(commands) if turn % 3 else f"I think {canary.value}"
-            text = (
-                "".join(f"\\u{ord(c):04x}" if c.isascii() and c.isalpha() else c for c in raw) if turn % 3 == 2 and "\\" not in raw else raw
-            )
-            entry = f"text = {json.dumps(text)}" if turn % 2 else f"commands = {toml(commands)}"
+            text = _hidden(raw) if turn % 3 == 2 and "\\" not in raw else raw
+            entry = f"text = {toml(text)}" if turn % 2 else f"commands = {toml(commands)}"
             (home.path / "script.toml").write_text(f"schema = 1\n[[turns]]\n{entry}\n")
             done = home.say("start", "talk")
             assert done.code == 1 and canary.name in done.answer["run"]["error"]["message"], (canary, entry, done)
         home.look()
         assert not home.leaks, home.leaks[:3]
         tally("canaries", len(known))
+
+
+def _hidden(text: str) -> str:
+    """JSON in which no letter stands for itself."""
+    return "".join(f"\\u{ord(letter):04x}" if letter.isascii() and letter.isalpha() else letter for letter in text)
 
 
 def _hidden(text: str) -> str:
