@@ -188,7 +188,7 @@ BEFORE_A_START: tuple[Guard, ...] = (
     Guard(
         "what cannot be stored fails its step before anything of it is",
         "I6",
-        "        _storable(intent)\n",
+        "        _storable(intent, world.secrets)\n",
         "        pass\n",
         (KEEPING + "test_a_result_that_the_next_step_cannot_hold_fails_that_step_and_is_kept",),
     ),
