@@ -14,7 +14,7 @@ from toolgate_cli.core import canonical, disguises
 from toolgate_cli.core.errors import ToolgateError
 from toolgate_cli.core.secrets import NONE, Scrubber, Secrets
 
-VALUE = 'p"a\\ss/wörd\n+42'
+VALUE = 'p"a\\ss/wörd\n+4 2'
 
 
 def secrets(**values: str) -> Secrets:

@@ -159,8 +159,8 @@ def _named_as_actor(home: Home, run: str) -> None:
 
 
 def _typed_where_a_name_is_wanted(home: Home, failed: str) -> None:
-    """Errors quote what was typed."""
-    for canary in home.canaries:
+    """Errors quote what was typed: whole, but for what stands before the @ of a ref."""
+    for canary in [canary for canary in home.canaries if "@" not in canary.value]:
         word = f"x{canary.value}"  # no option
         for words in (("approve", f"c{word}"), ("start", word), ("cancel", f"r{word}"), ("retry", failed, "--step", word)):
             done = home.say(*words)
