@@ -49,6 +49,7 @@ SPELLINGS = {
     "base64 for URLs": base64.urlsafe_b64encode(b"u:" + VALUE.encode()).decode(),
     "lines of base64": base64.encodebytes(VALUE.encode()).decode(),
     "other line ends": VALUE.replace("\n", "\r\n"),
+    "a JSON pointer": "/a/" + VALUE.replace("/", "~1"),
     "markup": VALUE.replace('"', "&quot;"),
 }
 

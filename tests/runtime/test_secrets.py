@@ -148,6 +148,12 @@ def test_arguments_that_hide_it_are_refused_when_they_are_read(home: Home) -> No
     assert "sesame" not in json.dumps(home.dump())
 
 
+def test_a_key_that_is_named_in_a_refusal_is_not_told(home: Home) -> None:
+    home.models.turns["s"] = [[{**call("ask.send"), "arguments": f'{{"{HIDDEN}": 1, "{HIDDEN}": 2}}'}]]
+    row = home.row(home.start("talk"))
+    assert "SECRET at '': the value of the secret TOKEN" in (row.reason or "") and "sesame" not in json.dumps(home.dump())
+
+
 def test_what_an_adapter_says_of_its_failure_is_scrubbed(home: Home) -> None:
     def fails(_: object) -> Completion:
         raise ToolgateError("failed", f"401 at https://model/?key={VALUE}")

@@ -26,6 +26,7 @@ def _texts(value: str) -> Iterator[str]:
     yield "".join(f"\\u{unit:04X}" for unit in _units(value))
     yield from (repr(value)[1:-1], ascii(value)[1:-1], repr(value.encode())[2:-1])
     yield from (html.escape(value, quote=False), html.escape(value), value.replace("'", "'\"'\"'"), value.replace("'", "'\\''"))
+    yield value.replace("~", "~0").replace("/", "~1")  # in a JSON pointer
     if "\n" in value:
         yield value.replace("\n", "\r\n")
 

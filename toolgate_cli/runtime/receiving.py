@@ -23,7 +23,7 @@ def receive(unit: Unit, run: Run, step: str, asked: Asked, world: World) -> tupl
         text: str | None = canonical.receive(asked.arguments, asked.raw, world.config.limits)
     except ToolgateError as error:
         text, refusal = None, error.message
-    leaked = world.secrets.leaks(text, asked.rationale, asked.label)
+    leaked = world.secrets.leaks(text, refusal, asked.rationale, asked.label)
     if leaked is not None:
         text, refusal = None, f"SECRET at '': the value of the secret {leaked} is in it"
         asked = asked._replace(rationale=None, label=None)
