@@ -45,6 +45,7 @@ def refused(act: Callable[[], object]) -> ToolgateError:
 # ---- what people give ----
 SAYING: dict[str, tuple[str, Callable[[Desk, str], object]]] = {
     "approve": ("ask", lambda desk, run: desk.approve(desk.select([run], "approve"), reason=VALUE)),
+    "an edit": ("ask", lambda desk, run: desk.approve(desk.select([run], "approve"), arguments={"n": [VALUE]})),
     "reject": ("ask", lambda desk, run: desk.reject(desk.select([run], "reject"), reason=f"no: {VALUE}")),
     "retry": ("failed", lambda desk, run: desk.retry(desk.select([run], "retry"), reason=VALUE)),
     "continue-tool": ("failed", lambda desk, run: desk.continue_tool(desk.select([run], "continue-tool"), reason=VALUE)),

@@ -144,7 +144,8 @@ class Desk(Window):
     def _decide(self, target: Waiting, decision: Decision) -> Answer:
         self._guard(decision.verb, target.row)
         recovery.end_survivors(self._ports, target.row)
-        engine = self._engine(target.row.run_id, decision.reason, None if decision.outcome is None else dict(decision.outcome))
+        said = (dict(given) for given in (decision.outcome, decision.arguments) if given is not None)
+        engine = self._engine(target.row.run_id, decision.reason, *said)
         effect = deciding.decide(engine, target.row, decision)
         return self._answer(target.row.run_id, effect, engine)
 

@@ -48,18 +48,19 @@ def receive(unit: Unit, run: Run, step: str, asked: Asked, world: World) -> tupl
     return call, refusal
 
 
-def revise(unit: Unit, call: Call, arguments: Mapping[str, Json], config: Config) -> Call:
+def revise(unit: Unit, call: Call, arguments: Mapping[str, Json], world: World) -> Call:
     """The next revision of a call: other arguments under a key of their own, asked for by who edits it.
 
     Raises ToolgateError("invalid") where they cannot be taken; the message holds a code and a pointer, never a value.
     """
-    text = canonical.receive(dict(arguments), False, config.limits)
+    text = canonical.receive(dict(arguments), False, world.config.limits)
+    title = _title(world.config.tools.get(call.capability), text)
     return call._replace(
         revision=call.revision + 1,
         arguments=text,
         arguments_digest=digests.sha256(text),
         idempotency_key=unit.ports.mint.id("k"),
-        title=_title(config.tools.get(call.capability), text),
+        title=None if world.secrets.leaks(title) else title,
         requested_by=unit.person.name,
         created_at=unit.now,
     )
