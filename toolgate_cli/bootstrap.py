@@ -18,7 +18,7 @@ from .host.owners import FileOwners
 from .host.processes import HostProcesses, use_fence
 from .runtime.ports import Ports
 from .settings import Settings, person
-from .stores.sqlite import SqliteStore
+from .stores.sqlite import open_store
 
 if TYPE_CHECKING:
     from .core.config import Identity, Tool
@@ -56,7 +56,7 @@ def _ports(settings: Settings, *, begun: bool = True, readonly: bool = False) ->
     if begun and not os.path.lexists(os.path.join(settings.home, "toolgate.toml")):
         raise ToolgateError("invalid", f"no toolgate.toml in {settings.home}", "toolgate init, or name the home with -C DIR")
     owners = FileOwners(_locks(settings))
-    store = SqliteStore(settings.db, RandomMint(), readonly=readonly)
+    store = open_store(settings.db, RandomMint(), readonly=readonly)
     use_fence(owners.fence, owners.release)
     try:
         yield ports(settings, store, owners=owners)

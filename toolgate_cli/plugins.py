@@ -45,8 +45,8 @@ def stores() -> tuple[str, ...]:
 
 
 def store(name: str) -> ModuleType:
-    """The module; what it must have is the store's own contract."""
-    return plugin("stores", name, "store", ())
+    """The module: `open_store(place, mint)` gives a `runtime.store.Store`, and DURABLE says whether who opens that place again finds it."""
+    return plugin("stores", name, "store", ("DURABLE", "open_store"))
 
 
 @lru_cache(maxsize=16)

@@ -13,19 +13,28 @@ from typing import Any
 import pytest
 from store_records import AT, RUN, attempt_of, begun, call_of, event_after, filled, gate_of, id_of, moment, outcome_of, row_of, run_of
 
+from toolgate_cli import plugins
 from toolgate_cli.core.digests import ref
 from toolgate_cli.core.errors import ToolgateError
 from toolgate_cli.core.records import Accepted, Definition, EventQuery, RowQuery, RunQuery, Step, Turn, Value, Vote
 from toolgate_cli.host.mint import RandomMint
-from toolgate_cli.stores.memory import MemoryStore
-from toolgate_cli.stores.sqlite import SqliteStore
 
 OTHER = "rrun1111111111"
 
 
-@pytest.fixture(params=["sqlite", "memory"])
-def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Any]:
-    made = MemoryStore(RandomMint()) if request.param == "memory" else SqliteStore(str(tmp_path / "home" / "store.db"), RandomMint())
+@pytest.fixture(params=plugins.stores())
+def kind(request: pytest.FixtureRequest) -> Any:
+    return plugins.store(request.param)
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> str:
+    return str(tmp_path / "home" / "store.db")
+
+
+@pytest.fixture
+def store(kind: Any, place: str) -> Iterator[Any]:
+    made = kind.open_store(place, RandomMint())
     yield made
     made.close()
 
@@ -587,12 +596,12 @@ def test_transactions_of_one_store_do_not_nest(two_runs: Any) -> None:
 class Peers:
     """Stores for others: threads share one store in memory, a durable one is opened again."""
 
-    def __init__(self, store: Any) -> None:
-        self._store = store
-        self.durable = isinstance(store, SqliteStore)
+    def __init__(self, store: Any, kind: Any, place: str) -> None:
+        self._store, self._kind, self._place = store, kind, place
+        self.durable: bool = kind.DURABLE
 
     def another(self) -> Any:
-        return SqliteStore(self._store._file.path, RandomMint()) if self.durable else self._store
+        return self._kind.open_store(self._place, RandomMint()) if self.durable else self._store
 
     def start(self, work: Callable[..., None], *arguments: Any) -> Any:
         kind = multiprocessing.get_context("fork").Process if self.durable else threading.Thread
@@ -610,8 +619,8 @@ class Peers:
 
 
 @pytest.fixture
-def peers(store: Any) -> Peers:
-    return Peers(store)
+def peers(store: Any, kind: Any, place: str) -> Peers:
+    return Peers(store, kind, place)
 
 
 def test_a_reader_keeps_its_snapshot_while_another_writes(store: Any, peers: Peers) -> None:

@@ -16,13 +16,14 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 COLUMNS = 200
+LEFT = (".toolgate", "repository", "announcement-*.json", "ledger.db*", "rates.json")  # what running the example leaves in it
 Shell = Callable[..., "subprocess.CompletedProcess[str]"]
 AtTerminal = Callable[[str, Path], tuple[int, str]]
 
 
 def copied(to: Path) -> Path:
     """A copy of the example without what running it left in the checkout."""
-    shutil.copytree(ROOT / "workflows.example", to, ignore=shutil.ignore_patterns(".toolgate", "repository", "announcement-*.json"))
+    shutil.copytree(ROOT / "workflows.example", to, ignore=shutil.ignore_patterns(*LEFT))
     return to
 
 

@@ -76,7 +76,7 @@ def toolgate(extended: Path, *words: str) -> str:
 
 def test_there_is_one_for_each_kind_of_file() -> None:
     folders = [re.findall(r"# toolgate_cli/(\S+)/", block)[0] for block in blocks.of("python")]
-    assert folders == ["steps", "models", "providers", "cli/commands"]
+    assert folders == ["steps", "models", "providers", "cli/commands", "stores"]
 
 
 def test_a_step_kind_a_model_and_a_provider_work_together(extended: Path) -> None:
@@ -90,10 +90,23 @@ def test_a_command_is_listed_and_runs(extended: Path) -> None:
 
 
 def test_they_pass_the_contracts_that_are_named(extended: Path) -> None:
-    suites = ["tests/contracts/test_steps.py", "tests/contracts/test_models.py"]
-    options = ["-q", "-p", "no:cacheprovider", "-p", "no:xdist", "-k", "count or parrot"]
+    suites = [f"tests/contracts/test_{kind}.py" for kind in ("steps", "models", "stores")]
+    options = ["-q", "-p", "no:cacheprovider", "-p", "no:xdist", "-k", "count or parrot or traced"]
     done = subprocess.run([sys.executable, "-m", "pytest", *options, *suites], cwd=extended, capture_output=True, text=True, timeout=120)
-    assert done.returncode == 0 and re.search(r"\d+ passed", done.stdout), done.stdout
+    assert done.returncode == 0 and re.search(r"\d{2,} passed", done.stdout), done.stdout
+
+
+def test_a_store_is_used_by_every_command_once_bootstrap_names_it(extended: Path, tmp_path: Path) -> None:
+    shutil.copytree(extended / "toolgate_cli", tmp_path / "toolgate_cli")
+    shutil.copytree(extended / "home", tmp_path / "home", ignore=shutil.ignore_patterns(".toolgate"))
+    wiring = tmp_path / "toolgate_cli" / "bootstrap.py"
+    wiring.write_text(wiring.read_text().replace("from .stores.sqlite import", "from .stores.traced import"))
+    for _ in range(2):
+        assert json.loads(toolgate(tmp_path, "-C", "home", "start", "try", "--json"))["run"]["status"] == "COMPLETED"
+    assert json.loads(toolgate(tmp_path, "-C", "home", "audit", "verify", "--json"))["ok"]
+    assert len(json.loads(toolgate(tmp_path, "-C", "home", "runs", "list", "--json"))["items"]) == 2
+    lines = (tmp_path / "home" / ".toolgate" / "toolgate.db-trace").read_text().splitlines()
+    assert {line.split("\t")[1] for line in lines} == {"read", "write"}
 
 
 def test_they_are_typed_and_styled(extended: Path) -> None:

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import get_args
 
 from toolgate_cli.cli import catalogue, exits
 from toolgate_cli.cli.commands import help as help_command
+from toolgate_cli.core import verbs
+from toolgate_cli.core.types import Origin
 
 from . import blocks
 from .reference import with_reference
@@ -25,6 +28,13 @@ def test_the_exit_codes_are_all_there_with_their_kinds() -> None:
     for kind, code in exits.OF_KIND.items():
         wanted.setdefault(code, set()).add(kind)
     assert told == wanted
+
+
+def test_what_moves_each_kind_of_wait_is_as_the_table_of_verbs_says() -> None:
+    rows = re.findall(r"^\| (.+) \| `([A-Z_]+)` \| (.+) \|$", blocks.text(), re.MULTILINE)
+    told = {"EXPIRED" if "too late" in what else origin: " | ".join(re.findall(r"`([^`]+)`", moves)) for what, origin, moves in rows}
+    waits = set(get_args(Origin)) - {"CONFIRMATION_REQUIRED"} | {"EXPIRED"}
+    assert told == {state: verbs.works(state) for state in waits}
 
 
 def test_every_file_that_is_named_is_there() -> None:

@@ -94,7 +94,7 @@ class Desk(Window):
         """Erases what a settled call holds, from the files of the store too. Needs no files of the home, as `cancel`."""
         from . import redaction  # no decision needs it
 
-        with write(self._ports, self._stopper()) as unit:
+        with write(self._ports, self._stopper(reason)) as unit:
             erased = redaction.redact(unit, call.id, reason)
         try:
             self._ports.store.scrub()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterable, Iterator, Sequence
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from ..core.errors import ToolgateError
 from ..core.records import Accepted, Attempt, Call, Definition, Event, Keep, Outcome, Row, Run, Step, Turn, Value, Vote
@@ -17,7 +17,13 @@ if TYPE_CHECKING:
     from ..runtime.answers import Remark
     from ..runtime.ports import Mint
 
+DURABLE: Final = False
 _STARTED = "TOOL_INVOCATION_STARTED"
+
+
+def open_store(_place: str, mint: Mint, *, readonly: bool = False) -> MemoryStore:  # noqa: ARG001  # there is no file to change
+    """An empty store; the place means nothing to it."""
+    return MemoryStore(mint)
 
 
 class MemoryStore:

@@ -11,7 +11,7 @@ import sqlite3
 import time
 from contextlib import suppress
 from types import TracebackType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from ..core.errors import ToolgateError
 from ..host.crash import point
@@ -31,7 +31,13 @@ if TYPE_CHECKING:
     from ..runtime.answers import Remark
     from ..runtime.ports import Mint
 
+DURABLE: Final = True
 _PATIENCE = 30.0  # seconds
+
+
+def open_store(place: str, mint: Mint, *, readonly: bool = False) -> SqliteStore:
+    """The store in the file at `place`. `readonly`: not even rights are mended."""
+    return SqliteStore(place, mint, readonly=readonly)
 
 
 class SqliteStore:
