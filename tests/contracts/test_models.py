@@ -41,7 +41,7 @@ def test_it_completes_from_its_fields_the_home_and_a_request(adapter: ModuleType
 
 
 def test_what_it_says_of_its_files_takes_its_fields_and_the_home(adapter: ModuleType) -> None:
-    for name in ("files", "check"):
+    for name in ("files", "check", "asks"):
         if hasattr(adapter, name):
             assert len(inspect.signature(getattr(adapter, name)).parameters) == 2
 

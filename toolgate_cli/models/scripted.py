@@ -8,6 +8,7 @@ from ..core.errors import ToolgateError
 from ..core.fields import Path
 from ..core.intents import Completion, TurnRequest
 from ..core.values import NamedTuple
+from ..runtime.plugs import Asked
 from ._script import Entry, load
 
 
@@ -38,6 +39,17 @@ def files(fields: Fields, _home: str) -> tuple[str, ...]:
 def check(fields: Fields, home: str) -> tuple[str, ...]:
     """Everything that is wrong with those files, one line each, the file named first."""
     return load(home, fields.script)[1]
+
+
+def asks(fields: Fields, home: str) -> tuple[Asked, ...]:
+    """Every tool that a turn asks for in `commands`; what a `text` asks for is known when it is played."""
+    entries, _ = load(home, fields.script)
+    return tuple(
+        Asked(fields.script, ("turns", number, "commands", at), entry.agent, str(command["capability"]))
+        for number, entry in enumerate(entries)
+        for at, command in enumerate(entry.commands if isinstance(entry.commands, list) else ())
+        if isinstance(command, dict) and command.get("type") == "tool_invocation" and "capability" in command
+    )
 
 
 def _fits(entry: Entry, request: TurnRequest) -> bool:

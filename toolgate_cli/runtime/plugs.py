@@ -79,8 +79,19 @@ class StepKind(Protocol):
     def plan(self, step: object, view: View) -> Intent: ...
 
 
+class Asked(NamedTuple):
+    """A tool that a model will ask for, as a file of its own says: where that stands, and for which agent alone (None: whoever has the
+    model)."""
+
+    file: str
+    path: tuple[str | int, ...]
+    agent: str | None
+    capability: str
+
+
 class ModelAdapter(Protocol):
-    """One file of models/: `Fields` (an annotated NamedTuple) is its table in toolgate.toml."""
+    """One file of models/: `Fields` (an annotated NamedTuple) is its table in toolgate.toml. One that plays files of the home may also
+    have `check(fields, home)`, what is wrong with them as texts, and `asks(fields, home)`, each tool that it will ask for as `Asked`."""
 
     Fields: type
 

@@ -13,12 +13,13 @@ from ..core.types import Json
 from .issues import MEND, Issues
 from .positions import KeyPath
 from .reading import Source
+from .syntax import explain
 
 Table = dict[str, Json]
 
 DEEPEST = 64  # nesting of tables and lists
 
-_PLACE = re.compile(r" \(at line (\d+), column \d+\)\Z")
+_PLACE = re.compile(r" \(at line (\d+), column (\d+)\)\Z")
 _END = re.compile(r" \(at end of document\)\Z")
 _DIGITS = re.compile(r"[0-9][0-9_]{4000,}")
 
@@ -34,8 +35,8 @@ def parse_strictly(source: Source) -> Table:
     try:
         return cast(Table, tomllib.loads(text, parse_float=_exact))
     except tomllib.TOMLDecodeError as error:
-        message, line = _placed(str(error), text)
-        raise _refused(source, line, message) from error
+        message, line, hint = _placed(str(error), text)
+        raise _refused(source, line, message, hint) from error
     except RecursionError as error:
         raise _refused(source, _deepest_line(text), f"nested too deeply (at most {DEEPEST} levels)") from error
     except _Inexact as error:
@@ -101,15 +102,17 @@ def _exact(text: str) -> float:
     return value
 
 
-def _placed(message: str, text: str) -> tuple[str, int]:
+def _placed(message: str, text: str) -> tuple[str, int, str]:
+    """What is wrong, its line from 1, and what to write."""
+    lines = text.split("\n")
     place = _PLACE.search(message)
     if place is not None:
-        return _spoken(_PLACE.sub("", message)), int(place[1])
-    return _spoken(_END.sub(" at the end of the file", message)), len(text.rstrip("\n").split("\n"))
-
-
-def _spoken(message: str) -> str:
-    return message[:1].lower() + message[1:].replace("\n", " ")
+        line, column = int(place[1]), int(place[2])
+        said, hint = explain(_PLACE.sub("", message), lines[line - 1], column)
+        return said, line, hint
+    lines = text.rstrip("\n").split("\n")
+    said, hint = explain(_END.sub("", message), lines[-1], len(lines[-1]) + 1)
+    return f"{said} at the end of the file", len(lines), hint
 
 
 def _deepest_line(text: str) -> int:

@@ -112,7 +112,7 @@ class HomeFiles:
         """Of every file: its name, the id of its workflow, errors and warnings as (message, hint). All is checked, remembered or not."""
         from .inspecting import inspect
 
-        return inspect(self._operator, self._flows, self._pinning, self._check)
+        return inspect(self._operator, self._flows, self._pinning, self._kinds, self.home, self._check)
 
     def _load(self) -> Loaded:
         loaded = self._operator.load()

@@ -7,7 +7,9 @@ from collections.abc import Callable
 from ..core.config import Config
 from ..core.errors import ToolgateError
 from ..core.world import Needs, World
+from .checks import played
 from .flows import Flow, Flows
+from .kinds import Kinds
 from .loading import FILE, Operator, Told
 from .pinning import Pinning
 
@@ -15,7 +17,7 @@ Seen = tuple[str, "str | None", Told, Told]
 Check = Callable[[Flow, Config], "tuple[Told, Told]"]
 
 
-def inspect(operator: Operator, flows: Flows, pinning: Pinning, check: Check) -> tuple[Seen, ...]:
+def inspect(operator: Operator, flows: Flows, pinning: Pinning, kinds: Kinds, home: str, check: Check) -> tuple[Seen, ...]:
     try:
         errors, warnings = operator.inspect()
     except ToolgateError as error:
@@ -24,7 +26,7 @@ def inspect(operator: Operator, flows: Flows, pinning: Pinning, check: Check) ->
         return ((FILE, None, errors, warnings),)  # what a workflow names cannot be looked up
     loaded = operator.load()
     world = World(loaded.config, loaded.stamps, {}, {})
-    found: list[Seen] = [(FILE, None, (), warnings + _unready(world, pinning))]
+    found: list[Seen] = [(FILE, None, (), warnings + _unready(world, pinning) + played.warnings(loaded.config, kinds, home))]
     listed = flows.all(loaded.raw)
     for flow in listed:
         faults, notes = ((_told(flow.fault),), ()) if flow.fault is not None else check(flow, loaded.config)

@@ -100,8 +100,22 @@ def _add(fit: Fit, raw: Json, detail: ErrorDetails, path: KeyPath, issues: Issue
         text = f"{_quoted(detail['input'])} is not one of {', '.join(accepted)}" if accepted else "not an accepted value"
         issues.add(where, text, _near(detail["input"], accepted))
     else:
-        hint = "put it in quotes" if kind == "string_type" and isinstance(detail["input"], (int, float)) else ""
+        hint = _in_quotes(fit, inside, detail["input"]) if kind == "string_type" else ""
         issues.add(where, _WORDS.get(kind, "not an accepted value").format(**context), hint)
+
+
+def _in_quotes(fit: Fit, path: KeyPath, value: object) -> str:
+    """What to write where a number stands in the place of a text."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return ""
+    key = str(path[-1]) if path else ""
+    seconds = any(_is_duration(hints(shape)[key]) for shape in _shape_at(fit, path[:-1]) if key in hints(shape))
+    return f'write it with its unit: "{shorten(value)}s"' if seconds else "put it in quotes"
+
+
+def _is_duration(hint: Any) -> bool:
+    bare, markers = without_markers(hint)
+    return any(isinstance(marker, Duration) for marker in markers) or any(_is_duration(part) for part in get_args(bare))
 
 
 def _near(word: object, choices: list[str]) -> str:

@@ -38,7 +38,18 @@ def _check_duration(text: str, path: KeyPath, issues: Issues) -> None:
     try:
         durations.parse(text)
     except ValueError as error:
-        issues.add(path, str(error))
+        issues.add(path, str(error), _duration_meant(text))
+
+
+def _duration_meant(text: str) -> str:
+    """A hint for a number without its unit, or with a blank before it."""
+    close = text.replace(" ", "")
+    close += "s" if close.isdigit() else ""
+    try:
+        durations.parse(close)
+    except ValueError:
+        return ""
+    return f'write "{close}"'
 
 
 def _check_path(text: str, path: KeyPath, issues: Issues) -> None:

@@ -37,6 +37,10 @@ class Tools:
             del table["effect"]
             self._issues.add((*path, "effect"), "reconcilable is not available", "one of read_only, idempotent, unsafe")
         providers = self._kinds.providers()
+        if nested := [key for key, held in table.items() if _is_tool(key, held, providers)]:
+            for key in nested:
+                self._issues.add((*path, key), "a name with dots stands in quotes", f'write [tools."{name}.{key}"]')
+            return
         if not models.check(models.Fit((shapes.Tool,), providers), table, path, self._issues):
             return
         check_marks(shapes.Tool, table, path, self._issues)
@@ -156,6 +160,12 @@ class Tools:
             if isinstance(raw, dict):
                 own = {key: value for key, value in raw.items() if key in ("at", "code", "on_missing")}
                 models.check(models.Fit((shapes.FailWhen,)), own, where, self._issues)
+
+
+def _is_tool(key: str, held: Json, providers: tuple[str, ...]) -> bool:
+    """Whether something inside a tool is most likely a tool itself, whose name was written without quotes."""
+    known = {*models.names(shapes.Tool), *providers}
+    return isinstance(held, dict) and not meant(key, known).startswith("did") and key not in known and not known.isdisjoint(held)
 
 
 def texts(raw: Json, path: KeyPath) -> Iterator[tuple[KeyPath, str]]:
