@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import getpass
 import json
 from pathlib import Path
 from typing import Any
@@ -60,3 +61,22 @@ def test_the_store_is_one_file_that_only_its_owner_reads(example: Path, shell: S
     shell("toolgate start release", example)
     store = example / ".toolgate" / "toolgate.db"
     assert store.stat().st_mode & 0o777 == 0o600 and store.parent.stat().st_mode & 0o777 == 0o700
+
+
+def test_json_is_pure_ascii_whatever_it_tells(example: Path, shell: Shell) -> None:
+    started = shell(f"toolgate start tag -i name=v0.1.1 -i commit={'0' * 40} -i notes='Größe \u202e 🌍' --json", example)
+    assert started.returncode == 0 and started.stdout.isascii()
+    shown = shell("toolgate pending show --json", example).stdout
+    assert shown.isascii() and "Größe \u202e 🌍" in json.dumps(json.loads(shown), ensure_ascii=False)
+
+
+def test_the_os_user_is_recorded_whatever_name_is_given(example: Path, shell: Shell) -> None:
+    user = getpass.getuser()
+    shell("toolgate start release --actor ada", example)
+    declared = items(shell, example, "events --type RUN_STARTED")[0]
+    assert declared["actor"] == "ada" and declared["payload"]["os_user"] == user
+    operator = example / "toolgate.toml"
+    operator.write_text(operator.read_text() + '\n[identity]\nmode = "os"\n')
+    assert shell("toolgate reject --actor grace", example).returncode == 6
+    assert shell("toolgate reject", example).returncode == 0
+    assert [event["actor"] for event in items(shell, example, "events --type TOOL_INVOCATION_REJECTED")] == [user]

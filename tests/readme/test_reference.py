@@ -44,6 +44,17 @@ def test_every_file_that_is_named_is_there() -> None:
     assert inside and [name for name in sorted(inside) if not (ROOT / "toolgate_cli" / name).is_file()] == []
 
 
+def test_every_promise_names_its_tests() -> None:
+    promised = blocks.text().split("Each of these is a test; the name of its file follows.\n")[1].split("And these are not promised")[0]
+    bullets = promised.split("\n- ")[1:]
+    assert len(bullets) > 8 and [bullet for bullet in bullets if not re.search(r"\(`tests/[^()]+`\)\.\s*$", bullet)] == []
+
+
+def test_an_effect_is_never_promised_to_happen_exactly_once() -> None:
+    promised, _, not_promised = blocks.text().partition("And these are not promised")
+    assert promised.count("exactly once") == 0 and not_promised.count("exactly once") == 1
+
+
 def test_every_link_leads_to_a_heading() -> None:
     headings = {
         re.sub(r"[^\w -]", "", line.lstrip("# ").lower()).replace(" ", "-") for line in blocks.text().splitlines() if line.startswith("#")

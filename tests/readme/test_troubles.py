@@ -11,6 +11,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+import pexpect
 import pytest
 
 from toolgate_cli.cli import exits
@@ -100,3 +101,14 @@ def test_a_store_that_may_not_be_written_is_refused_with_exit_10(example: Path, 
     (example / "taken").write_text("")
     code, error = refused(shell, example, "start release --db taken/toolgate.db")
     assert (code, error["kind"]) == (10, "storage")
+
+
+# ---- at a terminal ----
+@pytest.mark.parametrize(("words", "code"), [("retract -i name=v0.1.0", 6), ("refund -i order=A-18 -i cents=60000", 5)])
+def test_nobody_is_asked_for_a_yes_that_would_count_for_nothing(example: Path, shell: Shell, words: str, code: int) -> None:
+    [row] = answer(shell, example, f"start {words}")["pending"]
+    time.sleep(2.2 if code == 5 else 0)
+    typed = pexpect.spawn("toolgate", ["approve", row["ref"]], cwd=example, env={**environment(), "TERM": "xterm"}, encoding="utf-8")
+    typed.expect(pexpect.EOF, timeout=30)
+    typed.close()
+    assert typed.exitstatus == code and "type yes" not in typed.before and "error: " in typed.before

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from ..core import verbs
 from ..core.errors import ToolgateError
 from ..core.types import Json, Verb
 from ..core.values import NamedTuple
@@ -40,9 +41,16 @@ def decide(
     asking = ask.must_ask(manner.yes, manner.no_input)
     with frame.session() as session:
         target = choose(session)
-        if asking:
+        if asking and not _in_vain(verb, target):
             ask.confirm(verb, target, edited)
         return conclude(frame, verb, act(session, target), exit_status)
+
+
+def _in_vain(verb: Verb, target: Waiting) -> bool:
+    """Whether the verb only records that it was refused, a denial's or a late approval's: nobody is asked for a word that counts for
+    nothing."""
+    state = verbs.state_of("RUNNING", target.row.origin, target.call is not None and target.call.arguments is None, target.expired)
+    return verbs.TABLE[state].get(verb) in ("lapsed", "override")
 
 
 def choice(frame: Frame, verb: Verb, words: Sequence[str] | None, step: str | None) -> Callable[[Desk], Waiting]:
