@@ -20,16 +20,20 @@ from decimal import Decimal
 
 DECLINED, NEVER, NOT_NOW = 3, 65, 75
 SCHEMA = """
-CREATE TABLE IF NOT EXISTS orders (id TEXT PRIMARY KEY, paid INTEGER NOT NULL) STRICT;
-CREATE TABLE IF NOT EXISTS refunds (key TEXT PRIMARY KEY, call TEXT NOT NULL, wanted TEXT NOT NULL, order_id TEXT NOT NULL
-  REFERENCES orders, cents INTEGER NOT NULL CHECK (cents > 0)) STRICT;
-INSERT INTO orders VALUES ('A-17', 4000), ('A-18', 120000) ON CONFLICT DO NOTHING;
+BEGIN IMMEDIATE;
+CREATE TABLE IF NOT EXISTS orders (id TEXT PRIMARY KEY, paid INTEGER NOT NULL);
+CREATE TABLE IF NOT EXISTS refunds (key TEXT PRIMARY KEY, call TEXT NOT NULL, wanted TEXT NOT NULL,
+  order_id TEXT NOT NULL REFERENCES orders, cents INTEGER NOT NULL CHECK (cents > 0));
+INSERT OR IGNORE INTO orders VALUES ('A-17', 4000), ('A-18', 120000);
+PRAGMA user_version = 1;
+COMMIT;
 """
 
 
 def main(verb, *words):
     ledger = sqlite3.connect("ledger.db", isolation_level=None, timeout=20)
-    ledger.executescript(SCHEMA)
+    if ledger.execute("PRAGMA user_version").fetchone() == (0,):  # new books
+        ledger.executescript(SCHEMA)
     print(json.dumps(VERBS[verb](ledger, *words)))
 
 

@@ -46,7 +46,8 @@ def test_a_text_is_text_where_the_schema_says_string_and_json_elsewhere(name: st
 WRONG: list[tuple[dict[str, Json], dict[str, str], str, str]] = [
     ({}, {}, "to: this input is required", "-i to=VALUE"),
     ({}, {"to": "a", "amout": "1"}, "there is no input amout", "did you mean amount?"),
-    ({}, {"to": "a", "amount": "many"}, "amount: not JSON", "quoted"),
+    ({}, {"to": "a", "amount": "many"}, "amount: must be of type number", "amount (number)"),
+    ({}, {"to": "a", "tags": "many"}, "tags: not JSON", "quoted"),
     ({}, {"to": "a", "amount": "1e999"}, "NON_FINITE", ""),
     ({}, {"to": "a", "amount": '{"a":1,"a":2}'}, "DUPLICATE_KEY", ""),
     ({}, {"to": "a", "amount": "true"}, "amount: must be of type number", ""),

@@ -46,7 +46,7 @@ def _listed(inputs: Mapping[str, Json]) -> str:
 
 def _value(name: str, schema: Json, given: Mapping[str, Json], texts: Mapping[str, str]) -> Json:
     if name in texts:
-        value: Json = texts[name] if _is_text(schema) else _parsed(texts[name])
+        value: Json = texts[name] if _is_text(schema) else _parsed(texts[name], schema)
     elif name in given:
         value = given[name]
     elif isinstance(schema, dict) and "default" in schema:
@@ -58,10 +58,13 @@ def _value(name: str, schema: Json, given: Mapping[str, Json], texts: Mapping[st
     return value
 
 
-def _parsed(text: str) -> Json:
+def _parsed(text: str, schema: Json) -> Json:
     try:
         return canonical.parse(text)
     except ToolgateError as error:
+        kind = schema.get("type") if isinstance(schema, dict) else None
+        if kind in ("integer", "number", "boolean") and "INVALID_JSON" in error.message:
+            raise ToolgateError("invalid", f"must be of type {kind}") from error
         raise ToolgateError("invalid", f"not JSON ({error.message})", "texts are quoted where the schema is not of a string") from error
 
 
