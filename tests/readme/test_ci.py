@@ -58,6 +58,17 @@ def artefact(tmp_path: Path, name: str) -> dict[str, Any]:
     return found
 
 
+def test_the_jobs_of_a_forge_are_these_scripts_and_hand_on_what_ask_gives_out(job: Job, tmp_path: Path) -> None:
+    [jobs] = blocks.of("yaml")
+    first, second = re.findall(r"run: bash -e (\S+)(.*)", jobs)
+    assert first == ("ask.sh", "")
+    job(first[0])
+    told = outputs(tmp_path)
+    assert {name: f"${{{{ steps.ask.outputs.{name} }}}}" for name in told} == dict(re.findall(r'(\w+): "(\${{ steps[^"]+)"', jobs))
+    [word] = re.findall(r"\${{ needs\.ask\.outputs\.(\w+) }}", second[1])
+    assert job(second[0], told[word]).returncode == 0 and artefact(tmp_path, "decided.json")["effect"] == "approved"
+
+
 def test_one_job_asks_and_a_later_one_decides_by_the_ref(job: Job, tmp_path: Path) -> None:
     asked = job("ask.sh")
     assert (asked.returncode, asked.stderr) == (0, "")
