@@ -34,7 +34,9 @@ def test_every_character_of_unicode_is_drawn_or_escaped_and_comes_back():
         if category in hidden or (category == "Zs" and char != " ") or code in named:
             visible = 0x2010 <= code < 0x2028 or 0x2030 <= code < 0x205F  # of the named range, what is drawn
             assert shown != char or (visible and char.isprintable()), hex(code)
-        elif char != "\\" and code not in (0x16FE4, 0x1D159):
+        elif category[0] == "M" and code != 0x16FE4:  # it is drawn over what stands before it: never over ours
+            assert shown != char and line("a" + char) == "a" + char, hex(code)
+        elif char != "\\" and code not in (0x13441, 0x13442, 0x16FE4, 0x1D159):
             assert shown == char, hex(code)
         assert harmless(shown) and unescape(shown) == char, hex(code)
 
@@ -58,6 +60,14 @@ values = st.recursive(
 def test_any_value_becomes_one_harmless_line_of_json_that_reads_back(value):
     shown = show_json(value)
     assert harmless(shown) and json.loads(shown) == value
+
+
+def test_marks_stay_on_their_letter_and_never_pile_up():
+    assert line("e\u0301 สวัสดีที่ हिन्दी Việt") == "e\u0301 สวัสดีที่ हिन्दी Việt"
+    assert line("a" + "\u0336" * 6) == "a" + "\u0336" * 4 + "\\u0336" * 2
+    for before in ("", " ", '"', "\x1b", "\\", "=", "\u200b"):
+        assert line(before + "\u0338") == line(before) + "\\u0338", before
+    assert show_json({"\u0338": "\u0338\n\u0338n\u0338"}) == '{"\\u0338":"\\u0338\\n\\u0338n\u0338"}'
 
 
 def test_escapes_are_the_usual_ones():

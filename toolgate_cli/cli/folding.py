@@ -32,5 +32,5 @@ def _split(text: str, cells: int) -> tuple[str, str]:
 
         fits = len(chop_cells(text, cells)[0])
     if fits < len(text):
-        fits = text.rfind(" ", fits // 2, fits) + 1 or fits
+        fits = (text.rfind(" ", fits // 2, fits) + 1) or (text.rfind(",", fits // 2, fits) + 1) or fits
     return text[:fits], text[fits:]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
 
 from ..core.types import Json
 
@@ -11,8 +12,12 @@ _SHORT = {0x5C: "\\\\", 0x0A: "\\n", 0x0D: "\\r", 0x09: "\\t"}
 
 # Printable by Unicode's general categories, yet drawn as nothing (or as a blank): fillers, variation selectors, the blank braille pattern.
 _INVISIBLE = frozenset(
-    [0x034F, 0x115F, 0x1160, 0x17B4, 0x17B5, *range(0x180B, 0x1810), 0x2800, 0x3164, *range(0xFE00, 0xFE10), 0xFFA0, 0x16FE4, 0x1D159]
+    [847, 4447, 4448, 6068, 6069, *range(6155, 6160), 10240, 12644, *range(65024, 65040), 65440, 78913, 78914, 94180, 119129]
 )
+_FIRST_MARK = 0x300
+_MARKS_IN_A_ROW = 4  # UTS 39, 5.4: more than 4 nonspacing marks on one character belong to no writing; they paint over other lines
+_PIECE = re.compile(r"\\(?:[\\nrt]|x[0-9a-f]{2}|u[0-9a-f]{4}|U[0-9a-f]{8})|.", re.DOTALL)
+_JSON_PIECE = re.compile(r"\\(?:u[0-9a-f]{4}|.)|.", re.DOTALL)
 _ESCAPE = re.compile(r"\\(?:([\\nrt])|x([0-9a-f]{2})|u([0-9a-f]{4})|U([0-9a-f]{8}))")
 _LETTERS = {"\\": "\\", "n": "\n", "r": "\r", "t": "\t"}
 
@@ -23,32 +28,48 @@ class Safe(str):
     __slots__ = ()
 
 
-def _hidden(code: int) -> bool:
+def hidden(code: int) -> bool:
+    """Whether a character would be drawn as nothing, as a blank that is no space, or obeyed."""
     # isprintable() is false for exactly Cc, Cf, Cs, Co, Cn, Zl, Zp and every Zs but the ASCII space
     return not chr(code).isprintable() or code in _INVISIBLE or 0xE0000 <= code <= 0xE0FFF
 
 
+def _is_mark(code: int) -> bool:
+    if code < _FIRST_MARK:
+        return False
+    from unicodedata import category
+
+    return category(chr(code))[0] == "M"
+
+
 class _Lines(dict[int, "str | int"]):
-    """A translation table that is filled as characters are met."""
+    """A translation table that is filled as characters are met; `marks` are those that are drawn over the character before them."""
+
+    def __init__(self) -> None:
+        self.marks: set[str] = set()
 
     def __missing__(self, code: int) -> str | int:
-        self[code] = shown = self._shown(code)
+        self[code] = shown = self.escape(code) if self._stops(code) else code
+        if shown == code and _is_mark(code):
+            self.marks.add(chr(code))
         return shown
 
-    def _shown(self, code: int) -> str | int:
+    def _stops(self, code: int) -> bool:
+        return hidden(code) or code in _SHORT
+
+    def escape(self, code: int) -> str:
         if code in _SHORT:
             return _SHORT[code]
-        if not _hidden(code):
-            return code
         return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
 
 
 class _JsonText(_Lines):
     """The same for finished JSON text, in JSON's own notation; a backslash there is an escape already."""
 
-    def _shown(self, code: int) -> str | int:
-        if not _hidden(code):
-            return code
+    def _stops(self, code: int) -> bool:
+        return hidden(code)
+
+    def escape(self, code: int) -> str:
         if code < 0x10000:
             return f"\\u{code:04x}"
         high, low = divmod(code - 0x10000, 0x400)
@@ -60,11 +81,28 @@ _JSON_TEXT = _JsonText()
 _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode  # the spelling of the stored bytes
 
 
+def _shown(text: str, table: _Lines, pieces: re.Pattern[str]) -> Safe:
+    shown = text.translate(table)
+    return Safe(shown) if table.marks.isdisjoint(shown) else Safe("".join(_seated(shown, table, pieces)))
+
+
+def _seated(shown: str, table: _Lines, pieces: re.Pattern[str]) -> Iterator[str]:
+    """A mark stays only on a letter, digit or sign of the same text, with few others: on ours, on an escape or in a stack it is escaped."""
+    room = 0
+    for piece in pieces.findall(shown):
+        if piece in table.marks:
+            yield piece if room > 0 else table.escape(ord(piece))
+            room -= 1
+        else:
+            yield piece
+            room = _MARKS_IN_A_ROW if len(piece) == 1 and (piece.isalnum() or not piece.isascii()) else 0
+
+
 def line(text: str) -> Safe:
     """Foreign text on one line: `\\n`, `\\x1b`, `\\u202e`, `\\U000e0041`, and a backslash as `\\\\`. `unescape` gives the text back."""
     if text.isascii() and text.isprintable() and "\\" not in text:
         return Safe(text)
-    return Safe(text.translate(_LINES))
+    return _shown(text, _LINES, _PIECE)
 
 
 def show_json(value: Json) -> Safe:
@@ -72,7 +110,7 @@ def show_json(value: Json) -> Safe:
     text = _encode(value)
     if text.isascii() and text.isprintable():
         return Safe(text)
-    return Safe(text.translate(_JSON_TEXT))
+    return _shown(text, _JSON_TEXT, _JSON_PIECE)
 
 
 def fill(template: str, *values: object) -> Safe:

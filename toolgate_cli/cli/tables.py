@@ -1,10 +1,13 @@
-"""Tables for people, drawn by Rich into text: no markup, no emoji names, long text folded, nothing cut, and ids always whole."""
+"""Tables for people, drawn by Rich into text: no markup, no emoji names, long text folded, nothing cut, and ids always whole.
+
+Columns that do not fit beside each other stand under their row, one a line, by name: a column of three letters is a ribbon, no table.
+"""
 
 from __future__ import annotations
 
 import io
 import shutil
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from rich import box
 from rich.cells import cell_len
@@ -12,45 +15,92 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from ..core.values import NamedTuple
+from .folding import fold
+from .safe import Safe, fill
 from .streams import Stream
-from .views.shapes import Sheet
+from .views.shapes import Column, Sheet
 
 _RULE = box.Box("    \n    \n ── \n    \n    \n    \n    \n    \n")  # a line under the header, and nothing else
 _BETWEEN = 2  # characters between two columns
+_UNDER = Safe(" " * 4)
+
+Row = tuple[Safe, ...]
+
+
+class _Grid(NamedTuple):
+    """Columns beside each other, with their widths, as Rich draws them."""
+
+    columns: Sequence[Column]
+    widths: Sequence[int]
+    rule: box.Box | None
+    color: bool
+
+    def text(self, rows: Sequence[Row], header: bool) -> str:
+        # between columns: one space of padding and one that the rule's box draws
+        padding = (0, _BETWEEN - 1 if self.rule else _BETWEEN, 0, 0)
+        table = Table(box=self.rule, padding=padding, pad_edge=False, show_edge=False, show_header=header, header_style="bold")
+        for column, wide in zip(self.columns, self.widths, strict=True):
+            table.add_column(Text(column.name), no_wrap=column.whole, overflow="fold", width=wide)
+        for row in rows:
+            table.add_row(*(Text(value) for value in row))
+        console = Console(
+            file=io.StringIO(),
+            width=sum(self.widths) + _BETWEEN * len(self.widths),
+            force_terminal=self.color,
+            color_system="standard" if self.color else None,
+            no_color=not self.color,
+            markup=False,
+            emoji=False,
+            highlight=False,
+            legacy_windows=False,
+        )
+        with console.capture() as drawn:
+            console.print(table, soft_wrap=False)
+        return "\n".join(text.rstrip() for text in drawn.get().rstrip("\n").split("\n")) + "\n"
 
 
 def draw(sheet: Sheet, stream: Stream, color: bool, width: int | None = None) -> str:
-    """The sheet as wide as the terminal, or wider where its ids would not fit."""
+    """The sheet as wide as the terminal, or wider where an id alone would not fit."""
     rows = [tuple(row) for row in sheet.rows]
-    widths = _widths(sheet, rows, width or shutil.get_terminal_size().columns)
+    total = width or shutil.get_terminal_size().columns
+    natural = [max([cell_len(row[index]) for row in rows] + [len(column.name)]) for index, column in enumerate(sheet.columns)]
+    beside = _beside(sheet.columns, natural, total)
+    under = [index for index in range(len(natural)) if index not in beside]
+    columns = [sheet.columns[index] for index in beside]
     rule = _RULE if (stream.file.encoding or "").lower().startswith("utf") else None
-    # between columns: one space of padding and one that the rule's box draws
-    padding = (0, _BETWEEN - 1 if rule else _BETWEEN, 0, 0)
-    table = Table(box=rule, padding=padding, pad_edge=False, show_edge=False, highlight=False, header_style="bold")
-    for column, wide in zip(sheet.columns, widths, strict=True):
-        table.add_column(Text(column.name), no_wrap=column.whole, overflow="fold", width=wide)
+    grid = _Grid(columns, _widths(columns, [natural[index] for index in beside], total), rule, color)
+    if not under:
+        return grid.text(rows, header=True)
+    lines = [grid.text([], header=True)]
     for row in rows:
-        table.add_row(*(Text(value) for value in row))
-    console = Console(
-        file=io.StringIO(),
-        width=sum(widths) + _BETWEEN * len(widths),
-        force_terminal=color,
-        color_system="standard" if color else None,
-        no_color=not color,
-        markup=False,
-        emoji=False,
-        highlight=False,
-        legacy_windows=False,
-    )
-    with console.capture() as drawn:
-        console.print(table, soft_wrap=False)
-    return "\n".join(text.rstrip() for text in drawn.get().rstrip("\n").split("\n")) + "\n"
+        lines.append(grid.text([tuple(row[index] for index in beside)], header=False))
+        lines += (piece + "\n" for piece in _under([(sheet.columns[index], row[index]) for index in under], total))
+    return "".join(lines)
 
 
-def _widths(sheet: Sheet, rows: Sequence[tuple[str, ...]], total: int) -> list[int]:
+def _under(cells: Sequence[tuple[Column, Safe]], total: int) -> Iterator[Safe]:
+    for column, value in cells:
+        text = fill("{}{}: {}", _UNDER, column.name, value)
+        if value:
+            yield from [text] if column.whole else fold(text, total)
+
+
+def _beside(columns: Sequence[Column], natural: Sequence[int], total: int) -> list[int]:
+    """The columns that fit beside each other, in their order; the first always does."""
+    kept: list[int] = []
+    room = total + _BETWEEN
+    for index, (column, wide) in enumerate(zip(columns, natural, strict=True)):
+        room -= _BETWEEN + (wide if column.whole else min(wide, column.least))
+        if kept and room < 0:
+            break
+        kept.append(index)
+    return kept
+
+
+def _widths(columns: Sequence[Column], natural: Sequence[int], total: int) -> list[int]:
     """The width of every column. Rich is left no choice: where it has to shrink a table by itself it cuts characters off its cells."""
-    natural = [max([_widest(row[index]) for row in rows] + [len(column.name)]) for index, column in enumerate(sheet.columns)]
-    least = [wide if column.whole else min(wide, column.least) for column, wide in zip(sheet.columns, natural, strict=True)]
+    least = [wide if column.whole else min(wide, column.least) for column, wide in zip(columns, natural, strict=True)]
     spare = total - sum(least) - _BETWEEN * (len(least) - 1)
     widths = least
     while spare > 0:  # one by one to the narrowest that could use more, so that no column starves beside a long one
@@ -60,7 +110,3 @@ def _widths(sheet: Sheet, rows: Sequence[tuple[str, ...]], total: int) -> list[i
         widths[min(wanting, key=lambda index: widths[index])] += 1
         spare -= 1
     return widths
-
-
-def _widest(text: str) -> int:
-    return max(cell_len(part) for part in text.split("\n"))

@@ -23,7 +23,10 @@ def run(
     no_input: NoInput = False,
     exit_status: ExitStatus = False,
 ) -> int:
-    """Pass the review gate that the run waits for; the note is recorded."""
+    """Pass the review gate that the run waits for.
+
+    The note is recorded.
+    """
     return decide(
         frame,
         "review",

@@ -9,7 +9,7 @@ from typing import Final
 from ...core.records import Event
 from ...core.types import Json
 from ..safe import Safe, line, show_json
-from .shapes import REDACTED, Column, Sheet, cell
+from .shapes import EMPTY, REDACTED, Column, Sheet, cell
 
 SCHEMA: Final = "toolgate.events/1"
 
@@ -40,34 +40,23 @@ def _payload(event: Event) -> Json:
 
 
 _COLUMNS: Final = (
-    Column("seq", True),
-    Column("at (utc)", True),
-    Column("event", least=24),  # its type, and under it what it says
-    Column("call_id", True),
-    Column("actor"),
+    *(Column(name, True) for name in ("seq", "at (utc)", "type", "call_id")),
+    *(Column(name) for name in ("actor", "step")),
+    Column("payload", least=60),
 )
 _WIDE: Final = ("seq", "at", "run_id", "call_id", "type", "step", "capability", "attempt", "actor", "payload")
 
 
 def sheet(events: Iterable[Event]) -> Sheet:
     """For a terminal."""
-    return Sheet(_COLUMNS, ((cell(e.seq), _short(e.at), _told(e), cell(e.call_id), cell(e.actor)) for e in events))
+    return Sheet(
+        _COLUMNS, ((cell(e.seq), _short(e.at), cell(e.type), *map(cell, (e.call_id, e.actor, e.step_id)), _said(e)) for e in events)
+    )
 
 
 def _short(at: str) -> Safe:
     """Month, day and time; the year is in every other form."""
     return line(at[5:10] + " " + at[11:19] if len(at) == 24 and at.endswith("Z") else at)
-
-
-def _told(event: Event) -> Safe:
-    """The type, and on lines of its own where it happened and what it says."""
-    said = _payload(event)
-    parts = [
-        cell(event.type),
-        *([cell(event.step_id)] if event.step_id else ()),
-        *([show_json(said)] if said else [REDACTED] if event.payload is None else []),
-    ]
-    return Safe("\n".join(parts))
 
 
 def wide_sheet(events: Iterable[Event]) -> Sheet:
@@ -80,3 +69,7 @@ def wide_sheet(events: Iterable[Event]) -> Sheet:
 
 def _shown(event: Event) -> Safe:
     return REDACTED if event.payload is None else show_json(_payload(event))
+
+
+def _said(event: Event) -> Safe:
+    return EMPTY if event.payload == "{}" else _shown(event)

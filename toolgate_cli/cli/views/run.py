@@ -127,5 +127,15 @@ def _waits(waiting: Waiting) -> Safe:
     if row.reason and row.origin != "APPROVAL_REQUIRED":
         said.append(row.reason)
     if row.origin == "APPROVAL_REQUIRED" and row.approvals_needed > 1:
-        said.append(f"{len(waiting.approvals)} of {row.approvals_needed} approvals")
+        said.append(_votes(waiting))
     return fill("{}: {}", row.origin, ": ".join(said))
+
+
+def _votes(waiting: Waiting) -> str:
+    """How many there are, and whose is still wanted."""
+    row, given = waiting.row, waiting.approvals
+    by = f" ({', '.join(given)})" if given else ""
+    but = [*given, *([waiting.call.requested_by] if row.separate_requester and waiting.call else [])]
+    whose = f"{row.approver_scope}" if row.approver_scope else "anybody"
+    others = f" but {', '.join(dict.fromkeys(but))}" if but else ""
+    return f"{len(given)} of {row.approvals_needed} approvals{by}; may approve: {whose}{others}"

@@ -9,7 +9,7 @@ from ...runtime.answers import RunView
 from .shapes import Column, Sheet, cell, moment
 
 SCHEMA: Final = "toolgate.runs/1"
-_COLUMNS: Final = (Column("run_id", True), Column("status", True), Column("updated_at", True), Column("workflow"), Column("step"))
+_COLUMNS: Final = (Column("id", True), Column("status", True), Column("updated_at", True), Column("workflow"), Column("step"))
 
 
 def sheet(views: Iterable[RunView]) -> Sheet:

@@ -11,11 +11,12 @@ from ..safe import Safe, line, show_json
 
 
 class Column(NamedTuple):
-    """`whole`: an id or a number, never broken over lines; `least`: the narrowest that it may become where it is broken."""
+    """`whole`: an id or a number, never broken over lines; `least`: the narrowest that it may become where it is broken. The most useful
+    columns come first: those that do not fit stand under their row."""
 
     name: str
     whole: bool = False
-    least: int = 8
+    least: int = 24
 
 
 class Sheet(NamedTuple):

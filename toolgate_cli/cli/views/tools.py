@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
+from ...core import durations
 from ...core.config import Tool
 from ...core.types import Json
-from ..safe import show_json
+from ..safe import Safe, show_json
 from .shapes import Column, Fields, Sheet, cell, field
 
 SCHEMA: Final = "toolgate.tools/1"
@@ -37,15 +38,25 @@ def one_json(tool: Tool) -> dict[str, Json]:
 
 def sheet(tools: Iterable[Tool]) -> Sheet:
     columns = tuple(Column(name, name in ("capability", "timeout", "max_attempts", "enabled")) for name in _NAMES)
-    return Sheet(columns, (tuple(cell(getattr(tool, name)) for name in _NAMES) for tool in tools))
+    return Sheet(columns, (tuple(_word(name, getattr(tool, name)) for name in _NAMES) for tool in tools))
 
 
 def brief_sheet(tools: Iterable[Tool]) -> Sheet:
     """For a terminal: within 80 columns."""
     names = ("capability", "safety", "effect", "description")
-    return Sheet(tuple(Column(name) for name in names), (tuple(cell(getattr(tool, name)) for name in names) for tool in tools))
+    columns = (*(Column(name, True) for name in names[:3]), Column("description"))
+    return Sheet(columns, (tuple(cell(getattr(tool, name)) for name in names) for tool in tools))
 
 
 def fields(tool: Tool) -> Fields:
-    shown = to_json(tool)
-    return (*(field(name.replace("_", " "), value) for name, value in shown.items()), field("input schema", show_json(tool.schema)))
+    """As toolgate.toml would say it; what a tool does not have is left out."""
+    shown = [(name, value) for name, value in to_json(tool).items() if value is not None]
+    said = (field(name.replace("_", " "), _word(name, value)) for name, value in shown)
+    return (*said, field("input schema", show_json(tool.schema)))
+
+
+def _word(name: str, value: object) -> Safe:
+    """A value as the file writes it: true, not True; 30s, not 30.0."""
+    if isinstance(value, bool):
+        return Safe("true" if value else "false")
+    return cell(durations.show(value) if name == "timeout" and isinstance(value, float) else value)
