@@ -11,6 +11,7 @@ from ...runtime.answers import Waiting
 from ..safe import fill, show_json
 from .pending import arguments, title
 from .shapes import Field, Fields, field, member_name, members
+from .warnings import warnings
 
 
 def fields(waiting: Waiting) -> Fields:
@@ -47,6 +48,7 @@ def _fields(waiting: Waiting) -> Iterator[Field]:
     yield from _form(waiting.form)
     if row.origin in ("STEP_APPROVAL", "REVIEW"):
         yield from members("output", waiting.output)
+    yield from (field("warning", text) for text in warnings(waiting))
 
 
 def _call(waiting: Waiting) -> Iterator[Field]:
