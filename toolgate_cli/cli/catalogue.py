@@ -51,8 +51,34 @@ def overview(group: str | None = None) -> list[str]:
     return [*lines, "toolgate help COMMAND says more about one"]
 
 
+# what other tools call it
+_ELSEWHERE: Final = {
+    "log": "events",
+    "history": "events",
+    "ls": "runs list",
+    "ps": "runs list",
+    "status": "pending list",
+    "queue": "pending list",
+    "show": "pending show",
+    "run": "start",
+    "resume": "continue",
+    "accept": "approve",
+    "deny": "reject",
+    "decline": "reject",
+    "stop": "cancel",
+    "kill": "cancel",
+    "abort": "cancel",
+    "lint": "workflow check",
+    "validate": "workflow check",
+    "verify": "audit verify",
+    "version": "--version",
+}
+
+
 def nearest(words: list[str]) -> str:
     """ "did you mean" for a mistyped command, or where to look."""
+    if words[0] in _ELSEWHERE:
+        return f"toolgate {_ELSEWHERE[words[0]]}"
     from difflib import get_close_matches
 
     meant: dict[str, list[str]] = {}

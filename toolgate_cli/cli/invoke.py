@@ -49,13 +49,13 @@ def _by_typer(name: catalogue.Name, module: str, arguments: list[str]) -> dict[s
     command = build(name, module)
     spoken = " ".join(("toolgate", *name))
     try:
-        with command.make_context(spoken, arguments) as context:
+        with command.make_context(spoken, list(arguments)) as context:
             given: dict[str, object] = command.invoke(context)
             return given
     except typer.Exit:
         return None
     except typer.TyperException as wrong:
-        raise _usage(wrong, spoken) from None
+        raise _usage(wrong, spoken, _keyed(command, arguments, wrong.format_message())) from None
 
 
 def _as_typer_wants(run: Callable[..., int], taken: Sequence[Parameter]) -> Callable[..., dict[str, object]]:
@@ -96,9 +96,16 @@ def _shown(one: Parameter) -> bool:
     return one.default not in (None, False, "", "0")
 
 
-def _usage(wrong: Exception, spoken: str) -> ToolgateError:
+def _keyed(command: TyperCommand, given: Sequence[str], message: str) -> str:
+    """What to write instead where KEY=VALUE stands as a word of its own and belongs to an option."""
+    option = next((each.opts[0] for each in command.params if getattr(each, "metavar", None) == "KEY=VALUE"), None)
+    word = next((each for each in given if "=" in each and each[:1] != "-"), None)
+    return f"{option} {word}" if option and word and word in message else ""
+
+
+def _usage(wrong: Exception, spoken: str, instead: str) -> ToolgateError:
     near = getattr(wrong, "possibilities", None)
     text: str = wrong.message if near else wrong.format_message()  # type: ignore[attr-defined]  # of every TyperException
     text = " ".join(text.split()).rstrip(".").replace("valid int range", "whole number").replace("valid int", "whole number")
-    hint = f"did you mean {' or '.join(sorted(near))}" if near else f"{spoken} --help"
+    hint = f"did you mean {' or '.join(sorted(near))}" if near else instead or f"{spoken} --help"
     return ToolgateError("usage", text[:1].lower() + text[1:], hint)

@@ -27,7 +27,7 @@ TOOLS = {
                 "additionalProperties": False,
                 "properties": {"text": {"type": "string"}},
             },
-            "command": {"argv": ["dd", "of=notes.txt", "oflag=append", "conv=notrunc", "status=none"]},
+            "command": {"argv": ["awk", '{ print >> "notes.txt" }']},
         },
     },
     "policy": {

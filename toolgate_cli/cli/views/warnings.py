@@ -9,10 +9,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from typing import Final, NamedTuple
+from typing import Final
 
 from ...core.pointer import escape
 from ...core.types import Json
+from ...core.values import NamedTuple
 from ...runtime.answers import Waiting
 from ..safe import Safe, fill, hidden
 from .pending import arguments, title
