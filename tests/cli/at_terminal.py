@@ -14,6 +14,9 @@ from toolgate_cli.cli.main import run
 everything = given.waiting
 given.waiting = lambda *words, **more: everything(*words, **more)._replace(expired=False)  # nobody is asked about what came too late
 desk = given.FakeDesk(os.environ.get("TEXT", "pay").encode("ascii").decode("unicode_escape"))
+if "OPEN" in os.environ:  # origins of what waits
+    rows = tuple(given.waiting(origin, desk.text) for origin in os.environ["OPEN"].split())
+    desk.pending = lambda run, limit: (rows, given.HEAD)
 Frame.session = Frame.window = lambda self, **how: desk.session()  # type: ignore[assignment,method-assign]  # the stand-in
 code = run(sys.argv[2:])
 with open(sys.argv[1], "w") as log:

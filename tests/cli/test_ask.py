@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import sys
 import time
@@ -18,7 +19,7 @@ QUESTION = "leaves everything as it is: "
 
 
 class Terminal:
-    def __init__(self, log: Path, *words: str, redirect: str = "", before: str = "") -> None:
+    def __init__(self, log: Path, *words: str, redirect: str = "", before: str = "", size: tuple[int, int] = (24, 80), **more: str) -> None:
         self.log = log
         quoted = " ".join(f"'{word}'" for word in words)
         self.child = pexpect.spawn(
@@ -26,8 +27,8 @@ class Terminal:
             ["-c", f"{before} exec {sys.executable} {STUB} {log} {quoted} {redirect}"],
             encoding="utf-8",
             timeout=30,
-            dimensions=(24, 80),
-            env=environment(),
+            dimensions=size,
+            env=environment() | more,
         )
 
     def end(self) -> int:
@@ -77,7 +78,14 @@ def test_an_edit_is_asked_with_both_arguments_on_the_card(tmp_path):
     assert terminal.end() == 0 and terminal.asked() == "select approve"
 
 
-@pytest.mark.parametrize("typed", ["\n", "y\n", "YES\n", "no\n", "yes please\n", "\x04", "yes\x04\x04", "\x03", "x\nyes\n"], ids=repr)
+NO_CONSENT = [
+    *("\n", "y\n", "Y\n", "YES\n", "Yes\n", "no\n", "yes please\n", "yesyes\n", '"yes"\n', "yes\\\n", "ye s\n", "ja\n", "1\n", "true\n"),
+    *("\x04", "yes\x04\x04", "ye\x04\x04", "\x03", "yes\x03", "x\nyes\n", "\nyes\n", "\x1b[200~yes\x1b[201~\n", "yes\x00\n", "yes\t!\n"),
+    *("\u0443es\n", "y\u200bes\n", "\uff59\uff45\uff53\n", "y" * 4000 + "es\n"),
+]
+
+
+@pytest.mark.parametrize("typed", NO_CONSENT, ids=lambda typed: ascii(typed[:20]))
 def test_anything_else_decides_nothing(tmp_path, typed):
     terminal = Terminal(tmp_path / "log", "approve", CALL)
     terminal.child.expect_exact(QUESTION)
@@ -88,12 +96,85 @@ def test_anything_else_decides_nothing(tmp_path, typed):
 
 def test_what_was_typed_before_the_question_is_thrown_away(tmp_path):
     terminal = Terminal(tmp_path / "log", "approve", CALL, before="sleep 1;")
-    terminal.child.send("yes\n")  # before it has even started
+    terminal.child.send("yes\nyes\nyes\n" + "ye")  # before it has even started; the last not yet sent off
     terminal.child.expect_exact(QUESTION)
     time.sleep(0.3)
     assert terminal.child.isalive()
     terminal.child.sendline("no")
     assert terminal.end() == 2 and terminal.asked() == "select"
+
+
+def test_a_quit_signal_at_the_question_decides_nothing(tmp_path):
+    terminal = Terminal(tmp_path / "log", "approve", CALL, before="ulimit -c 0;")
+    terminal.child.expect_exact(QUESTION)
+    terminal.child.send("\x1c")
+    assert terminal.end() != 0 and not terminal.log.exists()
+
+
+@pytest.mark.parametrize(
+    ("size", "more"), [((2, 10), {}), ((1, 1), {}), ((24, 80), {"TERM": "dumb"}), ((24, 80), {"NO_COLOR": "1"})], ids=str
+)
+def test_no_terminal_is_too_small_or_too_plain_for_the_whole_card(tmp_path, size, more):
+    terminal = Terminal(tmp_path / "log", "approve", CALL, size=size, **more)
+    terminal.child.expect_exact(QUESTION)
+    whole = re.sub(r"(?<=.)\n {8}", "", terminal.child.before.replace("\r\n", "\n"))
+    assert f"ref: {REF}\n" in whole and "z" * 200 in whole and "approvals: 1 of 2" in whole and "\x1b" not in whole
+    terminal.child.sendline("  yes ")  # spaces around it are no other word
+    assert terminal.end() == 0 and terminal.asked() == "select approve"
+
+
+REVIEW = {"OPEN": "APPROVAL_REQUIRED INPUT STEP_APPROVAL EXECUTION_FAILED"}
+
+
+def reviewed(log: Path, *answers: str, **more: str) -> tuple[int, str, str]:
+    """Exit code, what was shown and what the desk was asked, after these answers to as many questions."""
+    terminal = Terminal(log, "pending", "review", **(REVIEW | more))
+    shown = ""
+    for answer in answers:
+        terminal.child.expect([r"quit or \? for \S+: ", r"left empty\): "])
+        shown += terminal.child.before + terminal.child.after
+        terminal.child.send(answer)
+    code = terminal.end()
+    return code, shown + terminal.child.before, terminal.asked()
+
+
+@pytest.mark.parametrize(
+    ("answers", "code", "asked"),
+    [
+        (["yes\n", "yes\n"], 0, "select approve select_step approve_step"),
+        (["no\n", "too much\n", "skip\n"], 0, "select reject select_step"),
+        (["no\n", "\n", "no\n", "\n"], 0, "select reject select_step reject_step"),
+        (["skip\n", "quit\n"], 0, "select select_step"),
+        (["quit\n"], 0, "select"),
+        (["?\n", "y\n", "YES\n", "a\n", "\n", "quit\n"], 0, "select"),
+        (["yes\nyes\n", "quit\n"], 0, "select approve select_step"),  # what was pasted behind an answer is no second one
+        (["\x04"], 2, "select"),
+        (["\x03"], 2, "select"),
+        (["yes\n", "\x04"], 2, "select approve select_step"),
+        (["no\n", "\x04"], 2, "select"),  # a no without its end is none
+        (["no\n", "\x03"], 2, "select"),
+    ],
+    ids=str,
+)
+def test_a_review_goes_from_one_to_the_next_and_only_whole_words_decide(tmp_path, answers, code, asked):
+    got, shown, done = reviewed(tmp_path / "log", *answers)
+    assert (got, done) == (code, asked), shown
+    assert "---- 1 of 2 ----" in shown and "\\x1b[8m" in shown and shown.count("\x1b") == 0
+
+
+def test_a_review_needs_a_terminal_and_tells_what_it_did(tmp_path):
+    for redirect, words in (("</dev/null", []), ("2>/dev/null", []), ("", ["--json"])):
+        terminal = Terminal(tmp_path / "log", "pending", "review", *words, redirect=redirect, **REVIEW)
+        assert terminal.end() == 2 and terminal.asked() == ""
+    assert "nothing waits for a yes or a no" in re.sub(
+        r"\s+", " ", reviewed(tmp_path / "log", OPEN="INPUT POLICY_DENIED OUTCOME_UNKNOWN")[1]
+    )
+    told = Terminal(tmp_path / "log", "pending", "review", "-o", "jsonl", redirect=f">{tmp_path / 'out'}", **REVIEW)
+    for word in ("yes", "yes"):
+        told.child.expect_exact("quit or ? for ")
+        told.child.sendline(word)
+    assert told.end() == 0
+    assert [json.loads(line)["effect"] for line in (tmp_path / "out").read_text().splitlines()] == ["approved", "approved"]
 
 
 @pytest.mark.parametrize(

@@ -56,6 +56,18 @@ def _says_yes(verb: str) -> bool:
         return False
 
 
+def answered(prompt: Safe) -> str:
+    """What was answered to one of several questions. Raises `usage` at the end of input and at Ctrl-C: nothing was said."""
+    try:
+        answer = read_line(prompt)
+    except KeyboardInterrupt:
+        ERR.raw("\n")
+        answer = None
+    if answer is None:
+        raise ToolgateError("usage", "not answered: what was not decided still waits", "toolgate pending review")
+    return answer
+
+
 def read_line(prompt: Safe) -> str | None:
     """A line typed after the prompt was shown, without the spaces around it; None at the end of input."""
     ERR.flush()

@@ -75,6 +75,11 @@ def choice(frame: Frame, verb: Verb, words: Sequence[str] | None, step: str | No
 def conclude(frame: Frame, verb: Verb | str, answer: Answer, exit_status: bool = False) -> int:
     """Shows the answer, says what moves the run on, and gives the exit code."""
     output.show_one(frame, lambda: run.answer_json(answer), lambda: run.answer_fields(answer), lambda: run.answer_sheet([answer]))
+    return told(frame, verb, answer, exit_status)
+
+
+def told(frame: Frame, verb: Verb | str, answer: Answer, exit_status: bool = False) -> int:
+    """What stands beside an answer that was shown: its fault, and what moves the run on. The exit code."""
     code = exits.after(verb, answer.run.run, [waiting.row for waiting in answer.pending], exit_status)
     if answer.fault is not None:  # the verb took effect, and something kept the run from going on: both are told
         tell(frame, answer.fault)

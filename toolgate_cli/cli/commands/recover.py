@@ -28,7 +28,7 @@ def run(frame: Frame, run_id: MaybeRun = None, owner_dead: OwnerDead = None, acc
     with frame.session() as session:
         answers = session.recover(run_id, owner_dead, accept_rollback=accept_rollback)
         head = answers[-1].head if answers else session.head()
-        output.show_list(frame, SCHEMA, answers, head, runs.answer_json, lambda found: runs.answer_sheet(list(found)))
+        output.show_list(frame, SCHEMA, answers, head, runs.answer_json, runs.answer_sheet)
     for answer in answers:
         if answer.fault is not None:
             deciding.tell(frame, answer.fault)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from ...core.records import Event
@@ -65,7 +65,7 @@ def answer_fields(answer: Answer) -> Fields:
 _ANSWER_COLUMNS: Final = ("run_id", "effect", "status", "pending", "workflow", "step", "error")
 
 
-def answer_sheet(answers: Sequence[Answer]) -> Sheet:
+def answer_sheet(answers: Iterable[Answer]) -> Sheet:
     """For a program that reads columns."""
     columns = tuple(Column(name, name == "run_id") for name in _ANSWER_COLUMNS)
     return Sheet(columns, (tuple(map(cell, _answer_cells(answer))) for answer in answers))
