@@ -63,12 +63,16 @@ def row(origin: str = "APPROVAL_REQUIRED", text: str = "pay") -> Row:
     )
 
 
+def _definition(text: str) -> dict[str, Any]:
+    return {"safety": "write", "effect": "unsafe", "provider": "command", "table": {"argv": [text], text: text}}
+
+
 def waiting(origin: str = "APPROVAL_REQUIRED", text: str = "pay") -> Waiting:
     called = Call(CALL, 1, RUN, text, text, canonical.encode({text: text, "n": 1.0}), "a" * 64, "k", text, text, text, text, text, AT)
     stored = row(origin, text)
     form = [{"id": text, "type": "TEXT", "label": text, "required": True, "options": [text]}] if origin == "INPUT" else None
     call = called if stored.revision is not None else None
-    return Waiting(stored, text, call, {"safety": "write", "effect": "unsafe"} if call else None, (text,), REF, True, True, form)
+    return Waiting(stored, text, call, _definition(text) if call else None, (text,), REF, True, True, form)
 
 
 def answer(effect: str = "approved", status: str = "COMPLETED", *rows: Waiting, text: str = "pay") -> Answer:

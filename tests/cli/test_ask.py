@@ -116,7 +116,7 @@ def test_a_quit_signal_at_the_question_decides_nothing(tmp_path):
 )
 def test_no_terminal_is_too_small_or_too_plain_for_the_whole_card(tmp_path, size, more):
     terminal = Terminal(tmp_path / "log", "approve", CALL, size=size, **more)
-    terminal.child.expect_exact(QUESTION)
+    terminal.child.expect_exact("as it is: ")
     whole = re.sub(r"(?<=.)\n {8}", "", terminal.child.before.replace("\r\n", "\n"))
     assert f"ref: {REF}\n" in whole and "z" * 200 in whole and "approvals: 1 of 2" in whole and "\x1b" not in whole
     terminal.child.sendline("  yes ")  # spaces around it are no other word

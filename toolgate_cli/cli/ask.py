@@ -72,7 +72,10 @@ def read_line(prompt: Safe) -> str | None:
     """A line typed after the prompt was shown, without the spaces around it; None at the end of input."""
     ERR.flush()
     termios.tcflush(STDIN, termios.TCIFLUSH)  # keys that were hit before the question was on screen answer nothing
-    ERR.raw(prompt)
+    from .folding import fold
+
+    *above, last = fold(prompt)  # what the terminal wraps would begin a line
+    ERR.raw("".join(piece + "\n" for piece in above) + last)
     if not ERR.flush():
         return None
     typed = b""
