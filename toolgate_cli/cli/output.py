@@ -77,6 +77,11 @@ def write_tsv(sheet: Sheet, header: bool = True) -> bool:
     return all(OUT.raw("\t".join(row) + "\n") for row in sheet.rows) and OUT.flush()
 
 
+def write_lines(sheet: Sheet) -> bool:
+    """Rows for people that have no end: what there is of each on a line, which is folded as lines are. False once nobody reads."""
+    return all(OUT.line(Safe("  ".join(filter(None, row)))) for row in sheet.rows) and OUT.flush()
+
+
 def show_fields(frame: Frame, fields: Fields) -> None:
     """For people one a line; for a program one a row."""
     if frame.format() == "table":

@@ -57,12 +57,14 @@ def _begun(found: Iterator[Event]) -> Iterator[Event]:
 
 
 def _follow(frame: Frame, session: Window, run_id: str | None, type: str | None, after: int) -> None:
-    """Until the reader goes away or the person interrupts; columns on a terminal too, a table has no end."""
-    header, as_json = True, frame.format() == "jsonl"
+    """Until the reader goes away or the person interrupts; a line each on a terminal, a table has an end."""
+    header, chosen = True, frame.format()
     while True:
         found = list(session.events(run_id, type, after, 1000)[0])
-        if as_json:
+        if chosen == "jsonl":
             alive = all(output.json_line(events.to_json(event)) for event in found)
+        elif chosen == "table":
+            alive = output.write_lines(events.sheet(found))
         else:
             alive = output.write_tsv(events.wide_sheet(found), header)
         if not alive or not OUT.flush():
