@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from .runtime.desk import Desk
     from .runtime.plugs import Provider
     from .runtime.ports import Clock, Files, Mint, Owners, Processes
-    from .runtime.store import Store
+    from .runtime.store import Reader, Store
     from .runtime.window import Window
 
 
@@ -63,6 +63,17 @@ def _ports(settings: Settings, *, begun: bool = True, readonly: bool = False) ->
     finally:
         store.close()
         owners.close()
+
+
+@contextmanager
+def open_reader(settings: Settings) -> Iterator[Reader]:
+    """The store as it is, for what must leave no trace in it."""
+    store = SqliteStore(settings.db, RandomMint(), readonly=True)
+    try:
+        with store.read() as tx:
+            yield tx
+    finally:
+        store.close()
 
 
 def _locks(settings: Settings) -> str:

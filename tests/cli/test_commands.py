@@ -118,6 +118,7 @@ def test_every_command_has_help_a_purpose_and_a_first_line():
         assert all(parameter.help for parameter in command.params if parameter.name != "help"), name
     assert {tuple(words[:2]) if tuple(words[:1]) not in NAMES else tuple(words[:1]) for words in COMMANDS} | {
         ("help",),
+        ("completion",),
         ("pending", "review"),
     } == set(NAMES)
     assert options.frame() == options.Frame()

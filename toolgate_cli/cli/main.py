@@ -20,6 +20,10 @@ def run(words: list[str]) -> int:
     """One command from its words to its exit code; everything that was answered is flushed."""
     if words == ["--version"]:
         return _version()
+    if words[:1] == ["--complete"]:
+        from .completing import complete
+
+        return complete(words[1:])
     from . import faults, streams
 
     streams.prepare()

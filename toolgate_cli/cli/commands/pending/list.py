@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Annotated, Final
 
-import typer
-
 from ... import output
+from ...declared import option
 from ...frame import Frame
 from ...options import Limit, MaybeRun
 from ...views import pending
@@ -15,7 +14,7 @@ from ...views.shapes import Sheet
 PURPOSE: Final = "Decide"
 
 
-Watch = Annotated[bool, typer.Option("-w", "--watch", help="Draw it again whenever it changes, until Ctrl-C.")]
+Watch = Annotated[bool, option("-w", "--watch", help="Draw it again whenever it changes, until Ctrl-C.")]
 
 
 def run(frame: Frame, run_id: MaybeRun = None, limit: Limit = 50, watch: Watch = False) -> int:

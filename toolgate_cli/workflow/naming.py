@@ -1,0 +1,20 @@
+"""The names that the files of a home give, for whoever types one: as they are written, nothing is checked."""
+
+from __future__ import annotations
+
+from .document import parse
+from .flows import Flows
+from .loading import FILE
+from .reading import read
+
+
+def workflows(home: str) -> tuple[str, ...]:
+    """The ids of the workflows. Raises ToolgateError("invalid") or ValueError where toolgate.toml cannot be read."""
+    found = (flow.id for flow in Flows(home).all(parse(read(home, FILE))))
+    return tuple(id for id in found if id is not None)
+
+
+def capabilities(home: str) -> tuple[str, ...]:
+    """The tools of toolgate.toml. Raises as `workflows`."""
+    tools = parse(read(home, FILE)).get("tools")
+    return tuple(tools) if isinstance(tools, dict) else ()
