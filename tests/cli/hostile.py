@@ -75,6 +75,10 @@ _IGNORABLE += [(0x202A, 0x202E), (0x2060, 0x206F), (0x3164, 0x3164), (0xFE00, 0x
 _IGNORABLE += [(0x1BCA0, 0x1BCA3), (0x1D173, 0x1D17A), (0xE0000, 0xE0FFF), (0x2800, 0x2800), (0x13441, 0x13442), (0x1D159, 0x1D159)]
 
 
+# on nothing, on a sign of ours, or piled up
+_MARKS = re.compile(r"(?:^|[\x00-\x2f:-@\[-`{-\x7f])[\u0300-\u036f\u0489\u20dd]|[\u0300-\u036f\u0489\u20dd]{5,}", re.MULTILINE)
+
+
 def evil(char: str, allowed: str = "\n") -> bool:
     """Whether a terminal would obey it, or a reader not see it. Told without anything of the package."""
     if char in allowed or char == " ":
@@ -88,11 +92,9 @@ def faults(text: str, foreign: str = "", color: bool = False, tabs: bool = False
     """What is wrong with a screen. `foreign`: what came from outside, as it is shown; lines may begin with it nowhere."""
     plain = SGR.sub("", text) if color else text
     wrong = [f"U+{ord(char):04X}" for char in sorted(set(plain)) if evil(char, "\n\t" if tabs else "\n")]
-    wrong += [
-        f"marks: {found!a}" for found in re.findall(r"(?:^|[^\w\u0300-\u036f])[\u0300-\u036f\u0489\u20dd]|[\u0300-\u036f]{5,}", plain)
-    ]
+    wrong += [f"marks: {found!a}" for found in _MARKS.findall(plain)]
     if foreign:
         for line in plain.split("\n"):
-            if len(line) > 5 and not line.startswith("    ") and line[:12] in foreign:
+            if len(line) > 8 and not line.startswith("    ") and line[:12] in foreign:
                 wrong.append(f"a line begins with {line[:40]!a}")
     return wrong
