@@ -68,7 +68,7 @@ def _ports(settings: Settings, *, begun: bool = True, readonly: bool = False) ->
 @contextmanager
 def open_reader(settings: Settings) -> Iterator[Reader]:
     """The store as it is, for what must leave no trace in it."""
-    store = SqliteStore(settings.db, RandomMint(), readonly=True)
+    store = open_store(settings.db, RandomMint(), readonly=True)
     try:
         with store.read() as tx:
             yield tx
