@@ -40,3 +40,16 @@ def test_what_does_not_fit_is_counted():
     drawn = "".join(f"row {number}\n" for number in range(10))
     assert watching._cut(drawn, 10) == drawn.rstrip("\n")
     assert watching._cut(drawn, 4).splitlines() == ["row 0", "row 1", "row 2", "7 more lines: toolgate pending list"]
+
+
+def test_followed_events_are_folded_so_that_no_line_begins_with_theirs(tmp_path):
+    terminal = Terminal(tmp_path / "log", "events", "-f", TEXT="[/foo] \\x1b[2J\\u202e " + "z" * 300)
+    terminal.child.expect_exact("4  01-31 12:00:00")
+    terminal.child.expect_exact("4  01-31 12:00:00")
+    terminal.child.expect_exact("]}\r\n")
+    shown = terminal.child.before.replace("\r\n", "\n")
+    terminal.child.sendcontrol("c")
+    assert terminal.end() == 130
+    lines = shown.split("\n")[1:]
+    assert len(lines) > 5 and all(len(text) <= 80 and text.startswith(" " * 8) for text in lines)
+    assert "\x1b" not in shown and "\u202e" not in shown
