@@ -71,6 +71,7 @@ def terminal(desk, say, monkeypatch):
     return shown
 
 
+@pytest.mark.timeout(1800)
 def test_no_text_gets_through_any_command_on_any_screen(terminal, long):
     count = 0
     for words, name, screen, asks in cases(long):

@@ -138,6 +138,7 @@ def look_around(clerk: Clerk) -> None:
         clerk.say(*words, "-o", form)
 
 
+@pytest.mark.timeout(1800)
 @pytest.mark.parametrize("width", [40, 80])
 def test_nothing_of_a_hostile_home_gets_through(tmp_path, capfd, monkeypatch, long, width):
     monkeypatch.setattr(streams.Stream, "terminal", lambda self: True)

@@ -7,6 +7,8 @@ import random
 import re
 import sys
 
+import pytest
+
 from toolgate_cli.cli.folding import fold
 from toolgate_cli.cli.output import ascii_json
 from toolgate_cli.cli.safe import fill, line, show_json, unescape
@@ -61,6 +63,7 @@ def unfolded(pieces: tuple[str, ...]) -> str:
     return pieces[0] + "".join(piece[8:] for piece in pieces[1:])
 
 
+@pytest.mark.timeout(1800)
 def test_every_value_reads_back_in_every_form(long):
     seed = random.randrange(2**32)
     print(f"seed {seed}", file=sys.stderr)  # noqa: T201  # so that a failure repeats

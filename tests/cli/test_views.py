@@ -227,3 +227,29 @@ def test_columns_have_a_header_and_as_many_cells_in_every_row(desk, say):
     for words in COMMANDS:
         lines = say(*words, "-o", "tsv").out.splitlines()
         assert len(lines) >= 2 and len({text.count("\t") for text in lines}) == 1, words
+
+
+def test_a_vote_says_who_voted_and_who_may_still_approve():
+    target = waiting()
+    [told] = [value for name, value, group in one.answer_fields(answer("voted", "AWAITING_TOOL_APPROVAL", target)) if group == "pending"]
+    assert told == "APPROVAL_REQUIRED: pay: 1 of 2 approvals (pay); may approve: pay but pay"
+    free = target._replace(row=target.row._replace(approver_scope=None, separate_requester=False), approvals=())
+    [told] = [value for name, value, group in one.answer_fields(answer("voted", "AWAITING_TOOL_APPROVAL", free)) if group == "pending"]
+    assert told == "APPROVAL_REQUIRED: pay: 0 of 2 approvals; may approve: anybody"
+
+
+def test_a_tool_is_told_in_the_words_of_its_file():
+    told = {name: value for name, value, _ in tools.fields(tool()._replace(timeout=0.25, permission=None, enabled=False))}
+    assert told["timeout"] == "250ms" and told["enabled"] == "false" and "permission" not in told
+
+
+@pytest.mark.parametrize("width", [40, 60, 80])
+def test_columns_that_do_not_fit_stand_under_their_row_by_name(width):
+    drawn = draw(pending.sheet([waiting(text="word " * 30)]), OUT, False, width)
+    rows = drawn.splitlines()
+    assert rows[2].startswith(REF) and max(map(len, rows)) <= width
+    under = [row for row in rows[3:] if row.startswith("    ") and not row.startswith(" " * 8)]
+    assert [row.split(":")[0].strip() for row in under] == {40: ["run_id", "origin", "title"], 60: ["origin", "title"], 80: ["title"]}[
+        width
+    ]
+    assert drawn.count("word") == 30
