@@ -57,7 +57,7 @@ def write(home: Path, text: str) -> None:
             "id": "asks",
             "title": text,
             "inputs": {"note": {"type": "string"}},
-            "steps": [{"id": "s", "title": text, "type": "agent", "agent": "clerk", "reads": ["*"], "writes": ["*"]}],
+            "steps": [{"id": "s", "title": plain, "type": "agent", "agent": "clerk", "reads": ["*"], "writes": ["*"]}],
         },
         "form.toml": {
             "schema": 1,
