@@ -6,24 +6,14 @@ from __future__ import annotations
 
 import os
 import re
-import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from types import ModuleType
-from typing import Any, Final, Literal, get_args, get_origin, get_type_hints
+from typing import Any, Final
 
-from ..core.values import NamedTuple
+from .declared import Argument, Option, Parameter, parameters
+from .options import frame
 
 _PLAIN: Final = re.compile(r"(?:--?)?[A-Za-z0-9][A-Za-z0-9._@/+-]*\Z")
 _MOST: Final = 200
-
-
-class _Parameter(NamedTuple):
-    """`spellings`: of an option, none for an argument; `kinds`: what its metavar calls its values; `choices`: where they are few."""
-
-    spellings: tuple[str, ...]
-    kinds: tuple[str, ...]
-    choices: tuple[str, ...]
-    takes_value: bool
 
 
 def complete(words: Sequence[str]) -> int:
@@ -40,27 +30,29 @@ def _candidates(before: Sequence[str], current: str) -> Iterator[str]:
     from . import catalogue
 
     known = catalogue.names()
-    shared = _parameters(_options().frame)
+    shared = parameters(frame)
     name, rest, given = _split(before, known, shared)
-    parameters = [*_parameters(catalogue.load(known[name]).run), *shared] if name in known else shared
-    options = {spelling: parameter for parameter in parameters for spelling in parameter.spellings}
+    taken = [*parameters(catalogue.load(known[name]).run), *shared] if name in known else shared
+    options = {spelling: one for one in taken if isinstance(one.declared, Option) for spelling in one.declared.spellings}
     found: Iterable[str]
-    if before and before[-1] in options and options[before[-1]].takes_value:
+    if before and before[-1] in options and options[before[-1]].kind is not bool:
         found = _values(options[before[-1]], given)
     elif current.startswith("-"):
         found = options
     elif name in known:
-        found = _arguments(parameters, options, rest, given)
+        found = _arguments(taken, options, rest, given)
     else:
         found = {command[len(name)] for command in known if command[: len(name)] == name and len(command) > len(name)}
     return (word for word in found if word.startswith(current))
 
 
 def _split(
-    before: Sequence[str], known: Mapping[tuple[str, ...], str], shared: Sequence[_Parameter]
+    before: Sequence[str], known: Mapping[tuple[str, ...], str], shared: Sequence[Parameter]
 ) -> tuple[tuple[str, ...], list[str], dict[str, str]]:
     """The words of the command, those behind them, and the shared options with their values."""
-    with_value = {spelling for parameter in shared if parameter.takes_value for spelling in parameter.spellings}
+    with_value = {
+        spelling for one in shared if isinstance(one.declared, Option) and one.kind is not bool for spelling in one.declared.spellings
+    }
     name: tuple[str, ...] = ()
     rest: list[str] = []
     given: dict[str, str] = {}
@@ -79,18 +71,19 @@ def _split(
 
 
 def _arguments(
-    parameters: Sequence[_Parameter], options: Mapping[str, _Parameter], rest: Sequence[str], given: Mapping[str, str]
+    taken: Sequence[Parameter], options: Mapping[str, Parameter], rest: Sequence[str], given: Mapping[str, str]
 ) -> Iterable[str]:
     """What the argument takes that comes next."""
-    arguments = [parameter for parameter in parameters if not parameter.spellings]
-    values = {index + 1 for index, word in enumerate(rest) if word in options and options[word].takes_value}
+    arguments = [one for one in taken if isinstance(one.declared, Argument)]
+    values = {index + 1 for index, word in enumerate(rest) if word in options and options[word].kind is not bool}
     at = sum(1 for index, word in enumerate(rest) if not word.startswith("-") and index not in values)
     return _values(arguments[min(at, len(arguments) - 1)], given) if arguments else ()
 
 
-def _values(parameter: _Parameter, given: Mapping[str, str]) -> Iterator[str]:
+def _values(parameter: Parameter, given: Mapping[str, str]) -> Iterator[str]:
+    """By what its metavar calls them."""
     yield from parameter.choices
-    for kind in parameter.kinds:
+    for kind in re.findall("[A-Z]+", parameter.declared.metavar or ""):
         if kind in _OF_KIND:  # a name that reads as an option would be taken for one
             yield from (word for word in _OF_KIND[kind](given) if not word.startswith("-"))
 
@@ -160,41 +153,3 @@ _OF_KIND: Final[Mapping[str, Callable[[Mapping[str, str]], Iterable[str]]]] = {
     "TYPE": _types,
     "TOPIC": _topics,
 }
-
-
-# ---- what a command takes ----
-class _Said(NamedTuple):
-    """What a signature says of a parameter."""
-
-    spellings: tuple[str, ...]
-    metavar: str | None
-
-
-def _options() -> ModuleType:
-    """The module of the options, with a stand-in for Typer: only what a signature says is wanted, and Typer takes longer than all else."""
-    if "typer" not in sys.modules:
-        stand_in = ModuleType("typer")
-        stand_in.Option = stand_in.Argument = lambda *words, metavar=None, **_: _Said(words, metavar)  # type: ignore[attr-defined]
-        sys.modules["typer"] = stand_in
-    from . import options
-
-    return options
-
-
-def _parameters(function: Callable[..., object]) -> list[_Parameter]:
-    found = []
-    for annotation in get_type_hints(function, include_extras=True).values():
-        for said in getattr(annotation, "__metadata__", ()):
-            choices = tuple(_choices(annotation.__origin__))
-            kinds = tuple(re.findall("[A-Z]+", said.metavar or ""))
-            found.append(_Parameter(tuple(said.spellings), kinds, choices, said.metavar is not None or bool(choices)))
-    return found
-
-
-def _choices(annotation: object) -> Iterator[str]:
-    """The words of a Literal, alone or in a union."""
-    if get_origin(annotation) is Literal:
-        yield from map(str, get_args(annotation))
-    else:
-        for inner in get_args(annotation):
-            yield from _choices(inner)

@@ -64,5 +64,7 @@ def _whole(taken: Sequence[Parameter], given: dict[str, object], alone: list[str
         if isinstance(one.declared, Argument) and alone:
             given[one.name] = alone[:] if one.kind is list else alone[0]
             alone = [] if one.kind is list else alone[1:]
+            if one.choices and given[one.name] not in one.choices:
+                return None
     whole = {one.name: given.get(one.name, one.default) for one in taken}
     return None if alone or ... in whole.values() else whole
