@@ -12,7 +12,7 @@ PURPOSE: Final = "Know"
 
 
 def run(frame: Frame) -> int:
-    """Examine the home and its store; exit 1 where something is wrong.
+    """Examine home and store; exit 1 where something is wrong.
 
     Every finding with what to do. Warnings alone are exit 0. Nothing is changed, and it works while toolgate.toml is broken.
     """

@@ -22,7 +22,7 @@ To = Annotated[str | None, option("--to", metavar="FILE", help="A new file, whic
 
 
 def run(frame: Frame, since: Since = "0", to: To = None) -> int:
-    """Export the log as JSON lines that `audit verify FILE` verifies.
+    """Export the log as lines that anybody can verify.
 
     On stdout, or into a file; always JSON lines, whatever -o says.
     """

@@ -18,7 +18,7 @@ CallId = Annotated[str, Argument(metavar="CALL", help="A settled call: its id, o
 
 
 def run(frame: Frame, call_id: CallId, reason: Reason = None, yes: Yes = False, no_input: NoInput = False) -> int:
-    """Erase what a settled call holds, for good; the log still verifies.
+    """Erase what a settled call holds; the log still verifies.
 
     Its arguments, title, rationale and result, what its events say, the model's turns with it, and copies of its result in the run.
     """
