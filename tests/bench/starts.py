@@ -44,20 +44,19 @@ LAUNCHER = (
 
 
 class Start(NamedTuple):
-    """`most`: bare interpreter starts that it may cost; `waits`: it needs a call that waits, and uses it up."""
+    """`most`: bare interpreter starts that it may cost."""
 
     words: tuple[str, ...]
     most: float | None
-    waits: bool = False
-    environment: dict[str, str] = {}
 
 
 STARTS = (
     Start(("--version",), 2),
-    Start(("pending", "list", "--json"), 8, waits=True),
-    Start(("approve", "--json"), 8, waits=True),
+    Start(("pending", "list", "--json"), 8),
+    Start(("approve", "--json"), 8),
+    Start(("--complete", "approve", "c"), 7),
     Start(("start", "one", "--json"), None),
-    Start(("events", "--json"), None, waits=True),
+    Start(("events", "--json"), None),
 )
 
 
@@ -79,7 +78,7 @@ def prepared(folder: str, start: Start) -> Callable[[list[str]], tuple[list[str]
     """Words of a process on a fresh home -> the process, its environment and its folder."""
 
     def fresh(before: list[str]) -> tuple[list[str], dict[str, str], str]:
-        path, env = home(folder), environment(os.path.join(folder, "state")) | start.environment
+        path, env = home(folder), environment(os.path.join(folder, "state"))
         subprocess.run(
             [*TOOLGATE, "start", "one", "-q"], cwd=path, env=env, check=True, stdout=subprocess.DEVNULL, stdin=subprocess.DEVNULL
         )
