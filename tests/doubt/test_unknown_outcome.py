@@ -72,9 +72,10 @@ def test_a_forked_child_of_the_owner_does_not_keep_it_alive(home: Path) -> None:
 @pytest.mark.parametrize("verb", ["continue", "recover"])
 def test_the_run_of_a_dead_driver_is_taken_over(home: Path, verb: str) -> None:
     homes.make(home)
-    assert workers.run(home, "start", "pay", point=workers.dying("commit:after")).code == crash.EXIT
+    dies = workers.dying("commit:after", times=2)  # the first call has come to its end, the next step has not begun
+    assert workers.run(home, "start", "pay", point=dies).code == crash.EXIT
     [run] = facts.read(home).runs
-    assert facts.read(home).runs[run].status == "RUNNING" and not homes.tries(home)
+    assert facts.read(home).runs[run].status == "RUNNING" and len(homes.tries(home)) == 1
     assert workers.run(home, verb, run).code == 0
     left = facts.read(home)
     assert left.runs[run].status == "AWAITING_INPUT" and sorted(homes.effects(home).values()) == [1, 1, 1]

@@ -211,11 +211,12 @@ def _late(armed: Point, at: int, log: Path) -> Point:
     return point
 
 
-def dying(name: str, log: Path | None = None) -> Point:
-    """Ends the process at the first point of that name; `log`: once that file has grown."""
+def dying(name: str, log: Path | None = None, times: int = 1) -> Point:
+    """Ends the process when it comes to a point of that name for the n-th time; `log`: once that file has grown."""
+    passes = iter(range(1, times))
 
     def point(passed: str) -> None:
-        if passed == name:
+        if passed == name and next(passes, None) is None:
             if log is not None:
                 grown(log, size(log))
             os._exit(crash.EXIT)

@@ -170,7 +170,10 @@ def test_who_commits_while_somebody_compares_makes_no_log_look_old(home: Home) -
     desk.pending(None, 9)
     from toolgate_cli.runtime import heads
 
-    heads.refuse_rollback(desk._ports)
+    with desk._ports.store.read() as tx:
+        seen = heads.look(tx)
+    home.start("free")
+    heads.refuse_rollback(desk._ports, seen)
 
 
 def rewritten(home: Home, digest: str, old: str, new: str) -> None:

@@ -24,6 +24,7 @@ from .window import Window
 if TYPE_CHECKING:
     from ..core.world import World
     from .ports import Ports
+    from .store import Reader
 
 
 class Desk(Window):
@@ -73,7 +74,9 @@ class Desk(Window):
             self._guard("recover")  # both are a person's word
         if accept_rollback:
             self._accept_rollback()
-        heads.refuse_rollback(self._ports)
+        with self._ports.store.read() as tx:
+            seen = heads.look(tx)
+        heads.refuse_rollback(self._ports, seen)
         id = self._run(run) if run is not None else None
         touched = dict.fromkeys(recovery.take_back(self._ports, id, given_up=owner_dead))
         for row in self._calls(id):
@@ -160,8 +163,11 @@ class Desk(Window):
         """`run`: the only one that it will drive; None: any. `said`: what the person gives that will be stored; ToolgateError("invalid")
         where the value of a secret is in it."""
         world = self._load()
-        engine = Engine(self._ports, self._known(world, *said), world, self._kinds(run))
-        self._take_back()
+        person = self._known(world, *said)
+        with self._ports.store.read() as tx:
+            seen, kinds = heads.look(tx), self._kinds(tx, run)
+        engine = Engine(self._ports, person, world, kinds)
+        self._take_back(seen)
         return engine
 
     def without_secrets(self, error: ToolgateError) -> ToolgateError:
@@ -178,13 +184,10 @@ class Desk(Window):
         world.secrets.refuse("what you gave", person.name, *said)
         return person
 
-    def _kinds(self, run: str | None) -> Collection[str]:
+    def _kinds(self, tx: Reader, run: str | None) -> Collection[str]:
         """The kinds of step that may be met."""
-        if run is None:
-            return self._ports.step_kinds()
-        with self._ports.store.read() as tx:
-            found = tx.run(run)
-            stored = tx.definition(found.definition) if found is not None else None
+        found = tx.run(run) if run is not None else None
+        stored = tx.definition(found.definition) if found is not None else None
         return opened(stored).kinds() if stored is not None else self._ports.step_kinds()
 
     def _accept_rollback(self) -> None:
@@ -195,8 +198,13 @@ class Desk(Window):
             identity = unit.tx.identity()
         self._ports.heads.keep(identity, event.seq, event.hash, accepted=True)
 
-    def _take_back(self) -> None:
-        if heads.refuse_rollback(self._ports):
+    def _take_back(self, seen: heads.Seen | None = None) -> None:
+        """What dead processes left is recorded, unless the database itself is not to be believed."""
+        if seen is None:
+            with self._ports.store.read() as tx:
+                seen = heads.look(tx)
+        heads.refuse_rollback(self._ports, seen)
+        if seen.attempts:
             recovery.take_back(self._ports, None)
 
     def _stopper(self, *said: Json) -> Person:

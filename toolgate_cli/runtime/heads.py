@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 
 from ..core import chain
 from ..core.errors import ToolgateError
+from ..core.records import Attempt, Event
+from ..core.values import NamedTuple
 
 if TYPE_CHECKING:
-    from ..core.records import Event
     from .ports import Ports
     from .store import Reader
 
@@ -46,13 +47,22 @@ def _compared(ports: Ports, identity: str, last: Event | None) -> str | None:
         return behind(tx, head)
 
 
-def refuse_rollback(ports: Ports) -> bool:
-    """ToolgateError("storage") where the database is older than what was seen of it; whether any attempt is on record."""
-    with ports.store.read() as tx:
-        identity, last, attempts = tx.identity(), tx.head(), tx.attempts(None)
-    reason = _compared(ports, identity, last)
+class Seen(NamedTuple):
+    """What every verb looks at first, in one snapshot: id of the database, the last event, all attempts."""
+
+    identity: str
+    last: Event | None
+    attempts: tuple[Attempt, ...]
+
+
+def look(tx: Reader) -> Seen:
+    return Seen(tx.identity(), tx.head(), tx.attempts(None))
+
+
+def refuse_rollback(ports: Ports, seen: Seen) -> None:
+    """ToolgateError("storage") where the database is older than what was seen of it."""
+    reason = _compared(ports, seen.identity, seen.last)
     if reason is not None:
         raise ToolgateError(
             "storage", f"{reason}: a restored copy?", "see what has happened since, then toolgate recover --accept-rollback"
         )
-    return bool(attempts)
