@@ -59,6 +59,11 @@ class Facts(NamedTuple):
         """(call, attempt) -> its STARTED event."""
         return {(e.call, e.attempt): e for e in self.events if e.type == "TOOL_INVOCATION_STARTED"}  # type: ignore[misc]  # both are there
 
+    def undispatched(self) -> set[tuple[str, int | None]]:
+        """(call, attempt) of starts that came to nothing: the tool never ran, which is proved, so the next start is no repetition."""
+        failed = [e for e in self.events if e.type == "TOOL_INVOCATION_FAILED"]
+        return {(e.call or "", e.attempt) for e in failed if e.payload.get("dispatched") == "no"}
+
     def unended(self) -> set[str]:
         """Calls with a start whose end nobody has recorded."""
         ended = {(e.call, e.attempt) for e in self.events if e.type in ENDS}
@@ -100,7 +105,7 @@ def intact(home: Path) -> None:
 
 def nothing_doubled(home: Path, facts: Facts) -> None:
     """No start without its event, no repetition without a person's word or an effect class that permits it, one effect at most a start."""
-    starts = Counter(call for call, _ in facts.starts())
+    starts = Counter(call for call, attempt in facts.starts() if (call, attempt) not in facts.undispatched())
     for counted in (tries(home), effects(home)):
         assert not (over := {call: n for call, n in counted.items() if n > starts[call]}), f"more effects than STARTED events: {over}"
     for call, number in starts.items():

@@ -5,12 +5,11 @@ The list of points comes from a run that records it: whoever adds a point has it
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from proofs import driving, facts, homes, scenarios, workers
+from proofs import aftermath, homes, scenarios, workers
 from proofs.scenarios import SCENARIOS, Ready, Scenario
 from proofs.workers import Crash
 
@@ -56,7 +55,8 @@ def test_the_installed_command_ends_at_the_same_points(long: bool, tally: Tell) 
         for at in range(1, len(points) + 1, 1 if long else 3):
             home = homes.copy(before.home, folder / str(at))
             assert workers.finish(workers.real(home, *before.words, TOOLGATE_CRASH_AT=str(at))).code == crash.EXIT
-            _afterwards(before, scenario, home, at, tally)
+            tally("crashes", 1)
+            aftermath.check(before, scenario, home, at, tally)
 
 
 def _points(before: Ready, folder: Path) -> list[str]:
@@ -73,63 +73,5 @@ def _crash(before: Ready, scenario: Scenario, home: Path, at: int, late: bool, t
     homes.copy(before.home, home)
     done = workers.run(home, *before.words, crash_at=Crash(at, late=home / "effects.log" if late else None))
     assert done.code == crash.EXIT, f"the point {at} was not reached: {done}"
-    _afterwards(before, scenario, home, at, tally)
-
-
-def _afterwards(before: Ready, scenario: Scenario, home: Path, at: int, tally: Tell) -> None:
-    """What a crash has left holds together, is told to whoever looks, and can be brought to an end."""
     tally("crashes", 1)
-    left = facts.read(home)
-    facts.nothing_doubled(home, left)
-    facts.nothing_lost(left)
-    _decided(before, scenario, left)
-    _listed(home, left, tally)
-    driven = [id for id, run in left.runs.items() if run.status not in facts.OVER]
-    for id in driven:
-        driving.to_the_end(home, id, prefer=("recover", "continue")[at % 2])
-    _sound(home)
-    tally("runs driven to an end", len(driven))
-
-
-def _decided(before: Ready, scenario: Scenario, left: facts.Facts) -> None:
-    """The decision is on record, or what it was about is still open."""
-    if before.run is None:
-        return
-    was = facts.read(before.home)
-    assert set(left.runs) >= set(was.runs)
-    said = left.count(scenario.decision, run=before.run) - was.count(scenario.decision, run=before.run)
-    assert said in (0, 1), f"{scenario.decision} was recorded {said} times"
-    if not said and before.target is not None:
-        version = was.rows[before.target].version if before.target in was.rows else None
-        still = left.rows.get(before.target)
-        assert before.target in left.attempts or (still and version in (None, still.version)), "the row is gone and nothing says why"
-    if not said and before.target is None:
-        assert left.runs[before.run].status == was.runs[before.run].status
-
-
-def _listed(home: Path, left: facts.Facts, tally: Tell) -> None:
-    """Whoever looks is told of every start without an end; nothing is left that only a living process could end."""
-    expected = facts.doubts(left)
-    if not expected and not left.attempts:
-        return
-    listed = {row["id"] for row in workers.run(home, "pending", "list").items if row["origin"] == "OUTCOME_UNKNOWN"}
-    assert listed >= expected, f"not listed as OUTCOME_UNKNOWN: {expected - listed}"
-    tally("doubts listed", len(expected))
-    seen = facts.read(home)
-    assert not seen.attempts and not seen.unended()
-    facts.nothing_lost(seen)
-
-
-def _sound(home: Path) -> None:
-    """At the end: the log holds together, the file is sound, what is said to be done took effect once."""
-    ended = facts.read(home)
-    facts.nothing_doubled(home, ended)
-    facts.nothing_lost(ended)
-    assert all(run.status in facts.OVER for run in ended.runs.values())
-    verified = workers.run(home, "audit", "verify")
-    assert verified.code == 0 and verified.answer["ok"], verified
-    facts.intact(home)
-    unsafe = {call for (call, _), event in ended.starts().items() if event.payload["effect"] == "unsafe"}
-    twice = Counter({call: n for call, n in homes.effects(home).items() if call in unsafe and n > 1})
-    flagged = {e.call for e in ended.events if e.payload.get("may_run_twice")}
-    assert set(twice) <= flagged, f"took effect twice: {twice}"
+    aftermath.check(before, scenario, home, at, tally)
