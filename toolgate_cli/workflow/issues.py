@@ -43,8 +43,11 @@ class Issues:
 
 def tell(file: str, text: str, issues: Iterable[Issue]) -> tuple[tuple[str, str], ...]:
     """(message, hint) of each issue with its line, in the order of the file."""
+    found = tuple(issues)
+    if not found:
+        return ()
     positions = Positions(text)
-    placed = sorted(((positions.line(issue.path), issue) for issue in issues), key=lambda pair: pair[0])
+    placed = sorted(((positions.line(issue.path), issue) for issue in found), key=lambda pair: pair[0])
     return tuple((f"{file}:{line}: {field(issue.path)}{issue.text}", issue.hint) for line, issue in placed)
 
 
