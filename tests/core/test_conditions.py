@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import subprocess
 import sys
 from typing import Any
@@ -10,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolgate_cli.core.conditions import OPERATORS, equal, fault, holds
+from toolgate_cli.core.conditions import OPERATORS, equal, fault, holds, warm
 from toolgate_cli.core.config import Condition
 
 scalars = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text()
@@ -270,3 +271,21 @@ def test_what_judging_needs_is_imported_beforehand() -> None:
         "assert {'re2', 'unicodedata'} <= set(sys.modules)\n"
     )
     subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
+
+
+@pytest.mark.parametrize(("op", "needed"), [
+    ("eq", set()), ("matches", {"re2"}), ("glob", {"unicodedata"}), ("under", {"unicodedata"}),
+    ("all", {"re2", "unicodedata"}), ("any", {"re2", "unicodedata"}),
+])  # fmt: skip
+def test_each_operator_has_what_it_needs_imported(op: str, needed: set[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    imported: list[str] = []
+    real = builtins.__import__
+    monkeypatch.setattr(builtins, "__import__", lambda name, *more: imported.append(name) or real(name, *more))
+    warm([Condition("/a", op, "x")])
+    monkeypatch.undo()
+    assert set(imported) & {"re2", "unicodedata"} == needed
+
+
+@pytest.mark.parametrize("op", ["glob", "under", "matches"])
+def test_a_fault_names_its_operator(op: str) -> None:
+    assert fault(Condition("/a", op, 5)) == f"{op} compares with text"

@@ -7,11 +7,12 @@ from typing import Any, Literal
 import pytest
 
 from toolgate_cli.core import canonical, digests
-from toolgate_cli.core.config import Condition, Config, ExitRules, Limits, Policy, Rule, Tool
+from toolgate_cli.core.config import Agent, Condition, Config, ExitRules, Limits, Policy, Rule, Tool
+from toolgate_cli.core.errors import ToolgateError
 from toolgate_cli.core.records import Call, Row
 from toolgate_cli.core.types import Cleared, Decision, Json
 from toolgate_cli.core.verdict import Park, Question, Start, evaluate
-from toolgate_cli.core.world import Problem, Ready, World
+from toolgate_cli.core.world import Needs, Problem, Ready, World
 
 SCHEMA: Json = {"properties": {"amount": {"type": "integer", "default": 1000}}}
 TOOL = Tool("a.b", "", None, "write", "unsafe", 1.0, 1, None, True, SCHEMA, "s" * 64, "command", None, ExitRules(), (), None)
@@ -118,3 +119,86 @@ def test_a_rule_that_asks_goes_along_and_a_change_alone_brings_none() -> None:
     assert isinstance(asks, Park) and asks.superseded and asks.rule == ASKS
     alone = judged(question("approve", ROW._replace(call_digest="0" * 64)), world("allow"))
     assert isinstance(alone, Park) and alone.superseded and alone.rule is None and alone.reason == "the tool changed after it was parked"
+
+
+# ---- what each refusal says ----
+def test_a_call_that_was_found_valid_before_is_not_checked_again() -> None:
+    at = world("allow")._replace(checks={})
+    assert isinstance(evaluate(question(), at, lambda digest: True), Start)
+    assert isinstance(judged(question(), world("allow", tool=TOOL._replace(schema=True))._replace(checks={})), Start)
+    refuses = world("allow", problems=(Problem("INVALID_TYPE", "/to"),))
+    assert isinstance(evaluate(question(), refuses, lambda digest: True), Start)
+
+
+@pytest.mark.parametrize(("ready", "checks", "tools", "schemas"), [
+    (True, False, (), ("a.b",)), (False, True, ("a.b",), ()), (False, False, ("a.b",), ("a.b",)),
+])  # fmt: skip
+def test_what_is_missing_is_asked_for_and_nothing_else(ready: bool, checks: bool, tools: tuple[str, ...], schemas: tuple[str, ...]) -> None:
+    whole = world("allow")
+    at = whole._replace(ready=whole.ready if ready else {}, checks=whole.checks if checks else {})
+    assert judged(question(), at) == Needs(tools, schemas)
+
+
+def _fails(error: Exception) -> Any:
+    def act(_: Any) -> Any:
+        raise error
+
+    return act
+
+
+def test_arguments_that_cannot_be_checked_or_bound_are_refused_where_that_is_found_out() -> None:
+    broken = world("allow")._replace(checks={"s" * 64: _fails(ValueError("secret"))})
+    unbound = world("allow", bind=_fails(ToolgateError("invalid", "no such reference")))
+    listed = question(arguments="[1]")
+    for asked, at, code, reason in (
+        (question(), broken, "unchecked", "the arguments could not be checked: ValueError"),
+        (question(), unbound, "unbindable", "no such reference"),
+        (listed, world("allow", tool=TOOL._replace(schema=True)), "INVALID_TYPE", "INVALID_TYPE at ''"),
+    ):
+        verdict = judged(asked, at)
+        assert isinstance(verdict, Park) and (verdict.origin, verdict.event) == ("EXECUTION_FAILED", "TOOL_INVOCATION_FAILED")
+        assert (verdict.phase, verdict.code, verdict.reason) == ("VALIDATE", code, reason)
+
+
+def test_a_refusal_is_bound_to_the_call_as_far_as_it_was_received() -> None:
+    verdict = judged(question(arguments=None), world("allow"))
+    assert isinstance(verdict, Park) and (verdict.code, verdict.call_digest) == ("not_received", digests.call_digest("a.b", "e" * 64, ""))
+    said = judged(question(arguments=None)._replace(refusal="TOO_DEEP: at /a"), world("allow"))
+    assert isinstance(said, Park) and said.code == "TOO_DEEP"
+    refused = judged(question(), world("allow", error="it is gone"))
+    assert isinstance(refused, Park) and refused.call_digest == DIGEST
+
+
+def test_an_agent_calls_what_it_was_given_and_nothing_else() -> None:
+    at = world("allow")
+    given = Agent("clerk", "m", "", ("x.*", "a.*"), 1, ())
+    for agents, name, allowed in (({"clerk": given}, "clerk", True), ({"clerk": given}, "other", False),
+                                  ({"clerk": given._replace(tools=("a",))}, "clerk", False), ({}, "clerk", False)):  # fmt: skip
+        verdict = judged(question(agent=name), at._replace(config=at.config._replace(agents=agents)))
+        assert isinstance(verdict, Start) is allowed
+        assert allowed or (isinstance(verdict, Park) and (verdict.phase, verdict.code) == ("RESOLVE", "agent_scope"))
+
+
+# ---- asked again ----
+@pytest.mark.parametrize(("verb", "was", "superseded"), [
+    ("ask", None, False), ("ask", ROW, False), ("ask", ROW._replace(call_digest="0" * 64), False),
+    ("retry", ROW._replace(cleared="none"), False), ("retry", ROW._replace(call_digest="0" * 64), True),
+    ("approve", ROW._replace(call_digest="0" * 64), True),
+])  # fmt: skip
+def test_a_decision_is_superseded_only_if_it_was_made_for_something_else(verb: Any, was: Row | None, superseded: bool) -> None:
+    verdict = judged(question(verb, was), world())
+    assert isinstance(verdict, Park) and verdict.superseded is superseded and verdict.seen is not None
+
+
+def test_after_a_refusal_the_policy_alone_clears_nothing() -> None:
+    verdict = judged(question()._replace(wary=True), world("allow"))
+    assert isinstance(verdict, Park) and verdict.reason == "an earlier call of this turn was refused" and verdict.rule is None
+    asks = judged(question()._replace(wary=True), world(rules=(ASKS,)))
+    assert isinstance(asks, Park) and asks.rule == ASKS and asks.reason == "policy rule asks"
+
+
+@pytest.mark.parametrize("verb", ["approve", "retry"])
+def test_without_a_row_no_decision_clears_anything(verb: Any) -> None:
+    verdict = judged(question(verb), world())
+    assert isinstance(verdict, Park) and not verdict.superseded
+    assert Question(CALL, "flow", 0).verb == "ask" and not Question(CALL, "flow", 0).wary
