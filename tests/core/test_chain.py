@@ -265,3 +265,15 @@ def test_verifying_takes_constant_memory() -> None:
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 1_000_000  # the events themselves are about 20 MB
+
+
+@pytest.mark.parametrize(("seq", "prev", "reason"), [
+    (3, True, "seq 2 was expected: an event is missing or out of place"),
+    (2, False, "prev is not the hash of the event before"),
+    (2, True, None),
+])  # fmt: skip
+def test_what_does_not_hold_is_named(seq: int, prev: bool, reason: str | None) -> None:
+    first, second = chain(2)
+    moved = second._replace(seq=seq, prev=first.hash if prev else "0" * 64)
+    found = verify([first, moved._replace(hash=hash_event(moved))], first.prev)
+    assert (found.reason, found.first_bad) == (reason, None if reason is None else seq)

@@ -1,0 +1,141 @@
+"""What somebody is told who named nothing, too little, or the wrong thing: to the word, for each of them is the way on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from toolgate_cli.core.digests import ref
+from toolgate_cli.core.errors import ToolgateError
+from toolgate_cli.core.records import Row
+from toolgate_cli.runtime import selecting, standing
+
+from . import texts
+from .fakes import FAILED, OK, Started, call
+from .kit import Home
+
+
+def told(act: Callable[[], object]) -> ToolgateError:
+    with pytest.raises(ToolgateError) as caught:
+        act()
+    return caught.value
+
+
+def test_where_only_steps_wait_their_commands_are_named(quick: Home) -> None:
+    empty = told(lambda: quick.desk().select([], "approve"))
+    assert (empty.message, empty.hint) == ("no call waits for a decision", "toolgate runs list")
+    assert told(lambda: quick.desk().show_pending([])).kind == "not_found"
+    gate, form = quick.start("gate"), quick.start("form")
+    error = told(lambda: quick.desk().select([], "approve"))
+    assert error.hint == f"what waits is decided by naming it: toolgate answer {form} | toolgate approve {gate} --step s"
+
+
+@pytest.mark.parametrize(("word", "message", "hint"), [
+    ("c234", "no call c234 waits for a decision", "give 8 characters of it, or more"),
+    ("c2345672345672", "no call c2345672345672 waits for a decision", "toolgate pending list"),
+    ("c2345672", "no call c2345672 waits for a decision", "toolgate pending list"),
+    ("r234", "no run r234", "give 8 characters of it, or more"),
+    ("r2345672", "no run r2345672", "toolgate runs list"),
+    ("r2345672@0123", "r2345672@0123 is neither a run (r...) nor a call (c...)", "toolgate pending list"),
+    ("x2", "x2 is neither a run (r...) nor a call (c...)", "toolgate pending list"),
+])  # fmt: skip
+def test_a_word_that_names_nothing_is_told_what_it_lacks(quick: Home, word: str, message: str, hint: str) -> None:
+    quick.start("ask")
+    error = told(lambda: quick.desk().select([word], "approve"))
+    assert (error.kind, error.message, error.hint) == ("not_found", message, hint)
+
+
+@pytest.mark.parametrize(("word", "hint"), [
+    ("r23", "give 4 characters of it, or more"), ("r234", "toolgate runs list"), ("r2345", "toolgate runs list"),
+    ("x2", "toolgate runs list"),
+])  # fmt: skip
+def test_a_run_that_is_looked_at_needs_four_letters(quick: Home, word: str, hint: str) -> None:
+    assert told(lambda: quick.desk().show_run(word)).hint == hint
+
+
+@pytest.mark.parametrize(
+    ("words", "message"), [(["r1", "r2"], "two runs are given, r1 and r2"), (["c1", "c2"], "two calls are given, c1 and c2")]
+)
+def test_two_of_a_kind_are_too_many(quick: Home, words: list[str], message: str) -> None:
+    error = told(lambda: quick.desk().select(words, "approve"))
+    assert (error.message, error.hint) == (message, "one [RUN] and one [CALL] at most")
+
+
+@pytest.mark.parametrize("count", [2, 10, 11, 19, 20, 21])
+def test_of_many_ten_are_shown_and_the_rest_is_counted(quick: Home, count: int) -> None:
+    for _ in range(count):
+        quick.start("ask")
+    error = told(lambda: quick.desk().select([], "approve"))
+    number = str(count) if count < 20 else "20 or more"
+    assert error.message == f"{number} calls wait for a decision, and nothing is chosen among several"
+    assert error.hint.count("toolgate approve r") == min(count, 10)
+    assert (f"(and {min(count, 20) - 10} more)" in error.hint) == (count > 10) and ("more)" in error.hint) == (count > 10)
+    assert told(lambda: quick.desk().show_pending([])).hint.startswith("toolgate pending show r")
+
+
+def test_a_call_that_runs_is_told_from_one_that_was_settled(quick: Home) -> None:
+    quick.write(texts.operator(), both=texts.flow("both", texts.uses("a", "free.send"), texts.uses("b", "ask.send")))
+    run = quick.start("both")
+    first, second = quick.tools.starts[0].call, quick.row(run).id
+    seen: list[str] = []
+
+    def look(_: Started) -> object:
+        seen.extend(told(lambda word=word: quick.desk().select([word], "approve")).message for word in (first, second))  # type: ignore[misc]
+        return OK
+
+    quick.tools.plan["ask.send"] = [look]  # type: ignore[list-item]  # a result
+    quick.decide("approve", run)
+    assert seen == [f"{first} was settled: succeeded", f"{second} is running"]
+    assert told(lambda: quick.desk().select([second], "approve")).message == f"{second} was settled: succeeded"
+
+
+def test_what_a_run_waits_for_is_shown_in_the_place_of_a_call_and_nothing_else_is(quick: Home) -> None:
+    gate, over = quick.start("gate"), quick.start("free")
+    assert quick.desk().show_pending([gate])[0].row == quick.row(gate)
+    assert quick.desk().show_pending([quick.row(gate).id])[0].row == quick.row(gate)
+    done = told(lambda: quick.desk().show_pending([over]))
+    assert (done.kind, done.message) == ("wrong_state", f"{over} is COMPLETED and has no call that waits: use start")
+    assert told(lambda: quick.desk().show_pending([gate, "c2345672345672"])).kind == "not_found"
+    quick.models.turns["s"] = [[call("ask.send", n=1), call("ask.send", n=2)]]
+    two = quick.start("talk")
+    assert len(quick.rows(two)) == 2
+    several = told(lambda: quick.desk().show_pending([two]))
+    assert several.kind == "ambiguous" and several.hint.startswith(f"toolgate pending show {two} ")
+
+
+def test_a_verb_that_does_not_apply_to_what_waits_says_so(quick: Home) -> None:
+    gate = quick.start("gate")
+    said = "retry does not apply to STEP_APPROVAL: use approve --step or reject --step"
+    assert told(lambda: quick.desk().select([gate], "retry")).message == said
+    assert told(lambda: quick.desk().select([quick.row(gate).id], "retry")).message == said
+    assert told(lambda: quick.desk().select([gate], "approve")).message == (
+        f"{gate} is AWAITING_STEP_APPROVAL and has no call that waits: use approve --step | reject --step"
+    )
+    assert told(lambda: quick.desk().select_step(gate, "after", "approve")).message == f"{gate} waits for the step s, not for after"
+    over = quick.start("ask")
+    assert told(lambda: quick.desk().select_step(over, None, "approve")).message == f"{over} is AWAITING_TOOL_APPROVAL: no step of it waits"
+
+
+def test_the_hint_of_a_failed_run_names_the_step_that_failed(quick: Home) -> None:
+    run = quick.start("fails")
+    assert told(lambda: quick.desk().continue_run(run)).hint == f"toolgate retry {run} --step s"
+
+
+def test_time_is_over_at_the_moment_itself() -> None:
+    row = Row("c1", 1, "r1", "s", "APPROVAL_REQUIRED", 1)
+    at = "2026-01-31T12:00:00.000Z"
+    for expires, over in ((None, False), ("2026-01-31T12:00:00.001Z", False), (at, True), ("2026-01-31T11:59:59.999Z", True)):
+        assert standing.is_over(row._replace(expires_at=expires), at) is over
+
+
+def test_a_ref_that_is_not_what_it_was_says_where_to_look(quick: Home) -> None:
+    quick.tools.plan["ask.send"] = [FAILED]
+    run = quick.start("ask")
+    seen = ref(quick.row(run))
+    quick.decide("approve", run)
+    error = told(lambda: quick.desk().select([seen], "retry"))
+    assert error.message == f"{quick.row(run).id} is not what {seen} was" and error.hint.endswith(
+        f"toolgate pending show {quick.row(run).id}"
+    )
+    assert (selecting.LOOKING, selecting.DECIDING, len(run)) == (4, 8, selecting.ID_LENGTH)
