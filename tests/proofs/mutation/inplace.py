@@ -58,11 +58,17 @@ class Serving:
         self._serve(self)
         return True
 
+    def _named(self, test: str) -> list[pytest.Item]:
+        """One test, or all of a file or a folder."""
+        if "::" in test:
+            return [self._items[test]]
+        return [item for name, item in self._items.items() if name.startswith(test)]
+
     def run(self, tests: Iterable[str]) -> int:
         self._factory._basetemp = own = self._folder / str(os.getpid())
         own.mkdir()
         try:
-            items = [self._items[test] for test in tests]
+            items = [item for test in tests for item in self._named(test)]
             for item, following in zip(items, [*items[1:], None], strict=True):
                 item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
                 if self._session.testsfailed:

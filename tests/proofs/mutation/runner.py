@@ -23,8 +23,10 @@ from .changes import DECIDING, Change, changed
 from .known import KNOWN
 from .listing import MODULES, PACKAGE, POOL, ROOT, listed
 
-FIRST = 2.5  # seconds of tests that are asked first
+FIRST = 1.0  # seconds of tests that are asked first: the quickest that run the changed line
+OWN = 25.0  # seconds of the module's own tests that are asked next
 REST = 5.0  # seconds of tests that are asked then, spread over all that run the changed line
+CONTROLS = 4  # modules
 LATER = 77  # how a fork ends that cannot make its change
 SLOW = 20.0  # seconds that a change may take in any case, and the number of times that its tests may take longer than they did
 
@@ -51,7 +53,7 @@ class Map(NamedTuple):
     ran: asked.Ran
 
     def rounds(self, module: str, change: Change, most: float) -> list[list[str]]:
-        """The quick ones of those that run it first; what a module does when it is imported concerns every test that needs it."""
+        """Those that run it; what a module does when it is imported concerns every test that needs it."""
         lines = self.ran.get(module, {})
         every = {at for of in lines.values() for at in of}
         places = (set(lines.get(change.line, ())) if change.inside else every) or every  # none: it ran when it was imported
@@ -61,14 +63,21 @@ class Map(NamedTuple):
             key=lambda at: (not self.tests[at].startswith(prefixes), self.seconds[at]),
         )
         own = [at for at in order if self.tests[at].startswith(prefixes)]
-        first: list[int] = []
-        for at in [*own, *sorted(order, key=lambda at: self.seconds[at])]:
-            if at not in first and sum(self.seconds[of] for of in first) < FIRST:
-                first.append(at)
-        left = [at for at in order if at not in set(first)]
+        first = self._within(FIRST, sorted(order, key=lambda at: self.seconds[at]))
+        then = self._within(OWN, [at for at in own if at not in first])
+        left = [at for at in order if at not in first and at not in then]
         step = max(1, math.ceil(sum(self.seconds[at] for at in left) / most))
-        rest = left[::step]
-        return [[self.tests[at] for at in part] for part in (first, rest) if part]
+        return [[self.tests[at] for at in part] for part in (first, then, left[::step]) if part]
+
+    def _within(self, seconds: float, tests: list[int]) -> list[int]:
+        """As many of them, from the first on, as take so long."""
+        found: list[int] = []
+        for at in tests:
+            seconds -= self.seconds[at]
+            if seconds < 0:
+                break
+            found.append(at)
+        return found
 
     def cost(self, rounds: list[list[str]]) -> float:
         place = {test: at for at, test in enumerate(self.tests)}
@@ -151,9 +160,9 @@ def in_place(jobs: list[Job], workers: int, tell: Callable[[Job, bool], None]) -
 
 
 def controls(jobs: list[Job]) -> list[Job]:
-    """Of each module one job that changes nothing: what the tests notice then they would notice of anything."""
+    """Jobs that change nothing: what the tests notice then they would notice of anything."""
     last = {job.module: job for job in jobs}
-    return [job._replace(change=NOTHING) for job in last.values()]
+    return [job._replace(change=NOTHING, rounds=job.rounds[:1]) for job in list(last.values())[:CONTROLS]]
 
 
 def afresh(job: Job) -> int:
@@ -179,10 +188,10 @@ def jobs(options: argparse.Namespace) -> list[Job]:
         wanted = set(Path(options.names).read_text().splitlines())
         chosen = [(module, change) for module, change in chosen if f"{module}: {change.name}" in wanted]
     if options.sample:
-        chosen = [(module, change) for module, change in chosen if f"{module}: {change.name}" not in KNOWN]
-        files = [f"tests/{test}" for test in POOL]
+        chosen = [(module, change) for module, change in chosen if change.inside and f"{module}: {change.name}" not in KNOWN]
         picked = random.Random(options.seed).sample(chosen, options.sample)
-        return [Job(module, change, [[f"tests/{test}" for test in MODULES[module]], files], 240.0) for module, change in picked]
+        rounds = {module: [[f"tests/{test}" for test in own], [f"tests/{test}" for test in POOL]] for module, own in MODULES.items()}
+        return [Job(module, change, rounds[module], 240.0) for module, change in picked]
     keep = Path(options.map)
     map = read_map(keep) if keep.exists() else lines_of_tests(keep)
     made = []
@@ -217,7 +226,7 @@ def main() -> None:
             told = "" if noticed else f": {job.name} [{job.change.kind}] survived"
             sys.stderr.write(f"{done} of {len(made)} after {time.monotonic() - began:.0f} s{told}\n")
 
-    left = made if options.sample else in_place(made, options.workers, tell)
+    left = in_place(made, options.workers, tell)
     for job, code in ask(left, options.workers, afresh):
         tell(job, code != 0)
     report = {"asked": len(made), "survivors": sorted(survivors), "seconds": round(time.monotonic() - began, 1)}
