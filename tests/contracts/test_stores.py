@@ -559,6 +559,33 @@ def test_a_change_that_failed_spoils_the_transaction_even_if_the_caller_goes_on(
         assert reader.find(RUN, id_of(0)) == row_of(0)
 
 
+def test_what_ends_a_spoiled_transaction_is_told_and_not_that_it_was_spoiled(two_runs: Any) -> None:
+    with pytest.raises(KeyError, match="mine"), two_runs.write() as writer:
+        with pytest.raises(ToolgateError):
+            writer.add([call_of(0)])
+        raise KeyError("mine")
+    with two_runs.write() as writer:  # and the store goes on
+        assert writer.claim(row_of(0)) is not None
+
+
+def test_a_row_that_is_gone_at_the_end_needs_no_event(two_runs: Any) -> None:
+    with two_runs.write() as writer:
+        writer.add([call_of(7)])
+        writer.save(row_of(7, parked_by=9_999))
+        writer.remove(RUN, id_of(7))
+    with two_runs.read() as reader:
+        assert reader.find(RUN, id_of(7)) is None and reader.call(id_of(7)) is not None
+
+
+@pytest.mark.parametrize("named", [{"call_id": None, "attempt": 1}, {"call_id": id_of(0), "attempt": None}], ids=["no call", "no attempt"])
+def test_only_a_start_of_a_call_with_its_number_is_one_of_a_kind(two_runs: Any, named: dict[str, Any]) -> None:
+    for _ in range(2):
+        with two_runs.write() as writer:
+            writer.append([event_after(writer.head(), "", type="TOOL_INVOCATION_STARTED", **named)])
+    with two_runs.read() as reader:
+        assert reader.head().seq == 3
+
+
 def test_a_reader_or_writer_is_of_no_use_after_its_transaction(two_runs: Any) -> None:
     with two_runs.read() as reader:
         events = reader.events(EventQuery())

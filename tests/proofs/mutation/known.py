@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-_NEVER_CALLED_WITHOUT = "who calls it has looked before"
-_AT_MOST_SLOWER = "it only takes longer"
-_ELSEWHERE = "the same is asked again where it counts"
+_ID = "an id that is there is 14 characters long, and nothing else begins with its letter"
+_CANCELLED = "a cancelled run has no row of a step, and none that expires"
+_CHANGED = "a call is superseded only where the two definitions are there and differ"
 
 KNOWN: dict[str, str] = {
     "core/conditions.py: _composed: return text -> nothing": "ASCII is its own composition: it only takes longer",
@@ -12,4 +12,21 @@ KNOWN: dict[str, str] = {
     "core/quorum.py: _holders: row.approver_scope or '' -> row.approver_scope": "no scope is called None either",
     "core/verdict.py: _ruled: q.call.arguments or '' -> q.call.arguments": "a call without arguments was refused before",
     "runtime/gate.py: Claim.arguments: self.call.arguments or '{}' -> self.call.arguments": "a call without arguments is never started",
-}
+    "runtime/deciding.py: _decide: standing.is_over(row, unit.now) and row.on_expiry == 'reject' and (run.status != 'CANCELLED')"
+    " -> standing.is_over(row, unit.now) and row.on_expiry == 'reject'": _CANCELLED,
+    "runtime/deciding.py: _decide: 'CANCELLED' -> 'CANCELLEDX'": _CANCELLED,
+    "runtime/deciding.py: _refused: 'approved' -> 'approvedX'": "the refusal is raised, so nobody is told the effect",
+    "runtime/deciding.py: _start: isinstance(verdict, Start) or verdict.cleared == 'approval' -> verdict.cleared == 'approval'":
+        "what an approval starts is cleared by approval",
+    "runtime/deciding.py: _changes: was is None or verdict.definition is None -> was is None": _CHANGED,
+    "runtime/deciding.py: _changes: ', '.join(changes.places(canonical.parse(was.body), canonical.parse(verdict.definition.definition)))"
+    " or 'the t... -> ', '.join(changes.places(canonical.parse(was.body), canonical.parse(verdict.definition.definition)))": _CHANGED,
+    "runtime/parking.py: is_parked: row.parked_by > 0 -> row.parked_by >= 0": "no store takes an event 0",
+    "runtime/selecting.py: _named: found is None and _prefix(call, call[:1], shortest) -> _prefix(call, call[:1], shortest)": _ID,
+    "runtime/selecting.py: _prefix: word.startswith(letter) and shortest <= len(word) < ID_LENGTH -> shortest <= len(word) < ID_LENGTH": _ID,
+    "runtime/selecting.py: _prefix: shortest <= len(word) < ID_LENGTH -> shortest <= len(word) <= ID_LENGTH": _ID,
+    "runtime/selecting.py: shown: asked.run is not None and asked.call is None -> asked.run is not None":
+        "a call that is named is never refused for the state that its run is in",
+    "runtime/selecting.py: step: not waits or of.status == 'CANCELLED' -> not waits": _CANCELLED,
+    "runtime/selecting.py: run: 2 -> 3": "two are several already",
+}  # fmt: skip

@@ -188,7 +188,8 @@ def jobs(options: argparse.Namespace) -> list[Job]:
         wanted = set(Path(options.names).read_text().splitlines())
         chosen = [(module, change) for module, change in chosen if f"{module}: {change.name}" in wanted]
     if options.sample:
-        chosen = [(module, change) for module, change in chosen if change.inside and f"{module}: {change.name}" not in KNOWN]
+        chosen = [(module, change) for module, change in chosen if (change.inside, change.kind) == (True, DECIDING)]
+        chosen = [(module, change) for module, change in chosen if f"{module}: {change.name}" not in KNOWN]
         picked = random.Random(options.seed).sample(chosen, options.sample)
         rounds = {module: [[f"tests/{test}" for test in own], [f"tests/{test}" for test in POOL]] for module, own in MODULES.items()}
         return [Job(module, change, rounds[module], 240.0) for module, change in picked]
@@ -203,7 +204,7 @@ def jobs(options: argparse.Namespace) -> list[Job]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--sample", type=int, default=0, help="so many changes, chosen by --seed (else all)")
+    parser.add_argument("--sample", type=int, default=0, help="so many changes to comparisons, chosen by --seed (else all)")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--only", default="", help="changes with this in their name")
     parser.add_argument("--names", default="", help="a file with the names of the changes, one a line")
