@@ -23,7 +23,8 @@ KNOWN: dict[str, str] = {
     " or 'the t... -> ', '.join(changes.places(canonical.parse(was.body), canonical.parse(verdict.definition.definition)))": _CHANGED,
     "runtime/parking.py: is_parked: row.parked_by > 0 -> row.parked_by >= 0": "no store takes an event 0",
     "runtime/selecting.py: _named: found is None and _prefix(call, call[:1], shortest) -> _prefix(call, call[:1], shortest)": _ID,
-    "runtime/selecting.py: _prefix: word.startswith(letter) and shortest <= len(word) < ID_LENGTH -> shortest <= len(word) < ID_LENGTH": _ID,
+    "runtime/selecting.py: _prefix: word.startswith(letter) and shortest <= len(word) < ID_LENGTH"
+    " -> shortest <= len(word) < ID_LENGTH": _ID,
     "runtime/selecting.py: _prefix: shortest <= len(word) < ID_LENGTH -> shortest <= len(word) <= ID_LENGTH": _ID,
     "runtime/selecting.py: shown: asked.run is not None and asked.call is None -> asked.run is not None":
         "a call that is named is never refused for the state that its run is in",

@@ -9,6 +9,7 @@ from .changes import Change, changes
 ROOT = Path(__file__).resolve().parents[3]
 PACKAGE = ROOT / "toolgate_cli"
 
+_TOLD = ("runtime/test_told_exactly.py", "runtime/test_event_fields.py")
 # module -> tests that are asked first, in this order; the rest of POOL follows for what runs the changed line
 MODULES: dict[str, tuple[str, ...]] = {
     "core/policy.py": ("core/test_policy.py",),
@@ -19,13 +20,13 @@ MODULES: dict[str, tuple[str, ...]] = {
     "core/effects.py": ("core/test_effects.py",),
     "core/authorise.py": ("core/test_authorise.py",),
     "core/chain.py": ("core/test_chain.py",),
-    "runtime/gate.py": ("runtime/test_told_exactly.py", "runtime/test_event_fields.py", "runtime/test_starting_calls.py", "runtime/test_parking_digests.py"),
+    "runtime/gate.py": (*_TOLD, "runtime/test_starting_calls.py", "runtime/test_parking_digests.py"),
     "runtime/deciding.py": (
-        "runtime/test_told_exactly.py", "runtime/test_event_fields.py", "runtime/test_starting_calls.py", "runtime/test_quorums_and_limits.py", "runtime/test_deciders.py",
+        *_TOLD, "runtime/test_starting_calls.py", "runtime/test_quorums_and_limits.py", "runtime/test_deciders.py",
         "runtime/test_other_hands.py", "runtime/test_denying.py", "runtime/test_doubts_and_cancels.py",
     ),
-    "runtime/parking.py": ("runtime/test_told_exactly.py", "runtime/test_event_fields.py", "runtime/test_parking_digests.py", "runtime/test_other_hands.py"),
-    "runtime/settling.py": ("runtime/test_told_exactly.py", "runtime/test_event_fields.py", "runtime/test_repeating.py", "runtime/test_doubts_and_cancels.py"),
+    "runtime/parking.py": (*_TOLD, "runtime/test_parking_digests.py", "runtime/test_other_hands.py"),
+    "runtime/settling.py": (*_TOLD, "runtime/test_repeating.py", "runtime/test_doubts_and_cancels.py"),
     "runtime/standing.py": ("runtime/test_choice_words.py", "runtime/test_said.py", "runtime/test_selecting.py"),
     "runtime/selecting.py": ("runtime/test_choice_words.py", "runtime/test_selecting.py", "runtime/test_said.py"),
     "stores/sqlite.py": ("contracts/test_stores.py",),
