@@ -128,10 +128,10 @@ class Engine:
         match work:
             case Invoke(claim):
                 assert isinstance(came, ToolResult)
-                after = settling.settle(unit, run, claim, came)
-                if after.waiting is not None:
-                    pause = effects.backoff(after.waiting.number - after.waiting.row.starts - 1, unit.ports.mint.jitter())
-                    return Rest(pause, after.waiting)
+                following = settling.settle(unit, run, claim, came)
+                if following is not None:
+                    pause = effects.backoff(following.number - following.row.starts - 1, unit.ports.mint.jitter())
+                    return Rest(pause, following)
                 return self.move_on(unit, run)
             case Rest(_, waiting_attempt) | Prepare(_, Attempt() as waiting_attempt):
                 return self._repeat(unit, run, waiting_attempt)

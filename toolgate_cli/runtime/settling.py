@@ -17,16 +17,9 @@ from .parking import digest, keep
 from .unit import Unit
 
 
-class After(NamedTuple):
-    """How a call stands after an attempt: settled, parked, to be repeated (`waiting` is its next attempt), or late (an event, nothing
-    else)."""
-
-    state: Literal["settled", "parked", "repeat", "late"]
-    waiting: Attempt | None = None
-
-
-def settle(unit: Unit, run: Run, claim: Claim, result: ToolResult) -> After:
-    """T2: takes the attempt and records what became of it. A result that comes too late is an event and changes nothing."""
+def settle(unit: Unit, run: Run, claim: Claim, result: ToolResult) -> Attempt | None:
+    """T2: takes the attempt and records what became of it; its next attempt, where it is to be repeated. A result that comes too late is an
+    event and changes nothing."""
     judged = outcomes.judge(claim.tool, result)
     held = unit.tx.finish(claim.attempt)
     facts: dict[str, Json] = {
@@ -40,7 +33,8 @@ def settle(unit: Unit, run: Run, claim: Claim, result: ToolResult) -> After:
         "effect_applied": judged.effect_applied,
     }
     if held is None or held.cancelled:
-        return _late(unit, run, claim, held, judged, result, facts)
+        _late(unit, run, claim, held, judged, result, facts)
+        return None
     if judged.kind in ("success", "business"):
         status: Literal["succeeded", "business_failed"] = "succeeded" if judged.kind == "success" else "business_failed"
         unit.tx.add(
@@ -48,11 +42,13 @@ def settle(unit: Unit, run: Run, claim: Claim, result: ToolResult) -> After:
         )
         told: dict[str, Json] = {**facts, "outcome": status}
         unit.record("TOOL_INVOCATION_COMPLETED", run, told, call=claim.call, digest=held.row.call_digest, attempt=held.number)
-        return After("settled")
+        return None
     return _failed(unit, run, claim, held, judged, result, facts)
 
 
-def _failed(unit: Unit, run: Run, claim: Claim, held: Attempt, judged: Judged, result: ToolResult, facts: dict[str, Json]) -> After:
+def _failed(
+    unit: Unit, run: Run, claim: Claim, held: Attempt, judged: Judged, result: ToolResult, facts: dict[str, Json]
+) -> Attempt | None:
     tool = claim.tool
     row = _after_start(held, tool, judged, result)
     left = held.number - held.row.starts < tool.max_attempts and not result.survivors and result.left_behind is None
@@ -63,11 +59,11 @@ def _failed(unit: Unit, run: Run, claim: Claim, held: Attempt, judged: Judged, r
         event = "TOOL_INVOCATION_OUTCOME_UNKNOWN" if judged.kind == "uncertain" else "TOOL_INVOCATION_FAILED"
         unit.record(event, run, told, call=claim.call, digest=held.row.call_digest, attempt=held.number)
         unit.tx.begin(waiting)
-        return After("repeat", waiting)
+        return waiting
     origin: Literal["OUTCOME_UNKNOWN", "EXECUTION_FAILED"] = "OUTCOME_UNKNOWN" if then == "OUTCOME_UNKNOWN" else "EXECUTION_FAILED"
     event = "TOOL_INVOCATION_OUTCOME_UNKNOWN" if origin == "OUTCOME_UNKNOWN" else "TOOL_INVOCATION_FAILED"
     keep(unit, run, claim.call, row._replace(origin=origin, reason=judged.message), event, {"phase": "INVOKE", **facts})
-    return After("parked")
+    return None
 
 
 def _after_start(held: Attempt, tool: Tool, judged: Judged, result: ToolResult) -> Row:
@@ -88,14 +84,13 @@ def _after_start(held: Attempt, tool: Tool, judged: Judged, result: ToolResult) 
     )
 
 
-def _late(unit: Unit, run: Run, claim: Claim, held: Attempt | None, judged: Judged, result: ToolResult, facts: dict[str, Json]) -> After:
+def _late(unit: Unit, run: Run, claim: Claim, held: Attempt | None, judged: Judged, result: ToolResult, facts: dict[str, Json]) -> None:
     """Recovery or a cancel was faster. Doubt of a cancelled run is still listed; everything else is an event only."""
     told: dict[str, Json] = {**facts, "kind": judged.kind}
     digest = held.row.call_digest if held else claim.attempt.row.call_digest
     unit.record("TOOL_INVOCATION_LATE_RESULT", run, told, call=claim.call, digest=digest, attempt=claim.attempt.number)
     if held is not None and judged.kind not in ("success", "business"):
         cancelled(unit, run, claim.call, _after_start(held, claim.tool, judged, result)._replace(reason=judged.message))
-    return After("late")
 
 
 def cancelled(unit: Unit, run: Run, call: Call, row: Row) -> None:

@@ -9,7 +9,7 @@ from .changes import Change, changes
 ROOT = Path(__file__).resolve().parents[3]
 PACKAGE = ROOT / "toolgate_cli"
 
-_TOLD = ("runtime/test_told_exactly.py", "runtime/test_event_fields.py")
+_TOLD = ("runtime/test_told_exactly.py", "runtime/test_event_fields.py", "runtime/test_ends_told.py")
 # module -> tests that are asked first, in this order; the rest of POOL follows for what runs the changed line
 MODULES: dict[str, tuple[str, ...]] = {
     "core/policy.py": ("core/test_policy.py",),

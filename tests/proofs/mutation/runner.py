@@ -36,6 +36,7 @@ class Job(NamedTuple):
     change: Change
     rounds: list[list[str]]  # tests: those of the next round are asked only if those before noticed nothing
     limit: float
+    imported: bool = False  # the line runs when the module is imported
 
     @property
     def name(self) -> str:
@@ -129,7 +130,7 @@ def in_place(jobs: list[Job], workers: int, tell: Callable[[Job, bool], None]) -
 
     def serve(serving: inplace.Serving) -> None:
         def act(job: Job) -> int:
-            if job.change != NOTHING and not inplace.swap(PACKAGE / job.module, job.change.at):
+            if job.imported or (job.change != NOTHING and not inplace.swap(PACKAGE / job.module, job.change.at)):
                 return LATER
             return serving.run(test for part in job.rounds for test in part)
 
@@ -162,7 +163,7 @@ def in_place(jobs: list[Job], workers: int, tell: Callable[[Job, bool], None]) -
 def controls(jobs: list[Job]) -> list[Job]:
     """Jobs that change nothing: what the tests notice then they would notice of anything."""
     last = {job.module: job for job in jobs}
-    return [job._replace(change=NOTHING, rounds=job.rounds[:1]) for job in list(last.values())[:CONTROLS]]
+    return [job._replace(change=NOTHING, rounds=job.rounds[:1], imported=False) for job in list(last.values())[:CONTROLS]]
 
 
 def afresh(job: Job) -> int:
@@ -198,7 +199,8 @@ def jobs(options: argparse.Namespace) -> list[Job]:
     made = []
     for module, change in chosen:
         rounds = map.rounds(module, change, options.rest)
-        made.append(Job(module, change, rounds, SLOW + SLOW * map.cost(rounds)))
+        imported = not change.inside or change.line not in map.ran.get(module, {})
+        made.append(Job(module, change, rounds, SLOW + SLOW * map.cost(rounds), imported))
     return sorted(made, key=lambda job: job.change.kind != DECIDING)
 
 
