@@ -559,6 +559,59 @@ def test_a_change_that_failed_spoils_the_transaction_even_if_the_caller_goes_on(
         assert reader.find(RUN, id_of(0)) == row_of(0)
 
 
+def _start(writer: Any, **other: Any) -> None:
+    told = {"type": "TOOL_INVOCATION_STARTED", "call_id": id_of(0), "attempt": 1, **other}
+    writer.append([event_after(writer.head(), writer.identity(), **told)])
+
+
+def _a_gap(writer: Any) -> None:
+    writer.append([event_after(writer.head(), "", seq=writer.head().seq + 2)])
+
+
+def _twice(writer: Any) -> None:
+    _start(writer)
+    _start(writer)
+
+
+@pytest.mark.parametrize("wrong", [_a_gap, _twice, lambda writer: writer.save(row_of(0))], ids=["a gap", "a second start", "a second row"])
+def test_whatever_was_refused_is_refused_at_once_and_undoes_the_rest(two_runs: Any, wrong: Callable[[Any], None]) -> None:
+    with pytest.raises(ToolgateError, match="undone"), two_runs.write() as writer:
+        writer.remove(RUN, id_of(0))
+        if wrong.__name__ == "<lambda>":
+            writer.save(row_of(0))
+        with pytest.raises(ToolgateError) as caught:
+            wrong(writer)
+        assert "undone" not in caught.value.message
+        writer.remove(RUN, id_of(2))
+    with two_runs.read() as reader:
+        assert reader.find(RUN, id_of(0)) == row_of(0) and reader.find(RUN, id_of(2)) and reader.head().seq == 1
+
+
+def test_who_waited_for_the_lock_in_vain_can_try_again(two_runs: Any, tmp_path: Path) -> None:
+    held, over = threading.Event(), threading.Event()
+    path = tmp_path / "home" / "store.db"
+
+    def hold() -> None:
+        store = two_runs if isinstance(two_runs, MemoryStore) else SqliteStore(str(path), RandomMint())
+        with store.write():
+            held.set()
+            over.wait(20)
+        store.close()
+
+    holder = threading.Thread(target=hold)
+    holder.start()
+    assert held.wait(20)
+    began = time.monotonic()
+    for _ in range(2):
+        with pytest.raises(ToolgateError, match="locked"), two_runs.write(patience=0):
+            pass
+    assert time.monotonic() - began < 1
+    over.set()
+    holder.join()
+    with two_runs.write() as writer:
+        assert writer.claim(row_of(0)) is not None
+
+
 def test_what_ends_a_spoiled_transaction_is_told_and_not_that_it_was_spoiled(two_runs: Any) -> None:
     with pytest.raises(KeyError, match="mine"), two_runs.write() as writer:
         with pytest.raises(ToolgateError):

@@ -29,8 +29,8 @@ MODULES: dict[str, tuple[str, ...]] = {
     "runtime/settling.py": (*_TOLD, "runtime/test_repeating.py", "runtime/test_doubts_and_cancels.py"),
     "runtime/standing.py": ("runtime/test_choice_words.py", "runtime/test_said.py", "runtime/test_selecting.py"),
     "runtime/selecting.py": ("runtime/test_choice_words.py", "runtime/test_selecting.py", "runtime/test_said.py"),
-    "stores/sqlite.py": ("contracts/test_stores.py",),
-    "stores/_writer.py": ("contracts/test_stores.py",),
+    "stores/sqlite.py": ("contracts/test_stores.py", "stores/test_sqlite.py"),
+    "stores/_writer.py": ("contracts/test_stores.py", "stores/test_sqlite.py"),
     "stores/memory.py": ("contracts/test_stores.py",),
 }  # fmt: skip
 POOL = ("core", "runtime", "contracts/test_stores.py", "contracts/test_verbs.py", "stores/test_sqlite.py")
