@@ -9,10 +9,11 @@ import pytest
 from toolgate_cli.core.digests import ref
 from toolgate_cli.core.errors import ToolgateError
 from toolgate_cli.core.records import Row
+from toolgate_cli.core.results import ToolResult
 from toolgate_cli.runtime import selecting, standing
 
 from . import texts
-from .fakes import FAILED, OK, Started, call
+from .fakes import FAILED, LOST, OK, Started, call
 from .kit import Home
 
 
@@ -139,3 +140,26 @@ def test_a_ref_that_is_not_what_it_was_says_where_to_look(quick: Home) -> None:
         f"toolgate pending show {quick.row(run).id}"
     )
     assert (selecting.LOOKING, selecting.DECIDING, len(run)) == (4, 8, selecting.ID_LENGTH)
+
+
+def test_a_doubt_that_is_left_of_a_cancelled_run_is_decided_by_naming_it(quick: Home) -> None:
+    def cancelled(_: Started) -> ToolResult:
+        run = quick.events(type="RUN_STARTED")[0].run_id
+        quick.desk().cancel(run or "", None)
+        return LOST
+
+    quick.tools.plan["free.send"] = [cancelled]
+    run = quick.start("free")
+    row = quick.row(run)
+    for verb in ("continue-tool", "reject", "retry"):
+        error = told(lambda verb=verb: quick.desk().select([run], verb))  # type: ignore[misc]  # its own verb
+        assert (error.kind, error.hint) == ("wrong_state", f"toolgate continue-tool {row.id} --outcome-file FILE"), verb
+    assert quick.desk().select([row.id], "continue-tool").row == row
+    step = told(lambda: quick.desk().select_step(run, None, "approve"))
+    assert step.kind == "wrong_state" and step.hint == f"toolgate continue-tool {row.id} --outcome-file FILE"
+
+
+def test_a_step_that_no_run_waits_for_is_a_wrong_state(quick: Home) -> None:
+    gate, call = quick.start("gate"), quick.start("ask")
+    for act in (lambda: quick.desk().select_step(gate, "after", "approve"), lambda: quick.desk().select_step(call, "s", "approve")):
+        assert told(act).kind == "wrong_state"

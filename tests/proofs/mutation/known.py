@@ -5,6 +5,7 @@ from __future__ import annotations
 _ID = "an id that is there is 14 characters long, and nothing else begins with its letter"
 _CANCELLED = "a cancelled run has no row of a step, and none that expires"
 _CHANGED = "a call is superseded only where the two definitions are there and differ"
+_SEVERAL = "two are several already"
 
 KNOWN: dict[str, str] = {
     "core/conditions.py: _composed: return text -> nothing": "ASCII is its own composition: it only takes longer",
@@ -29,5 +30,12 @@ KNOWN: dict[str, str] = {
     "runtime/selecting.py: shown: asked.run is not None and asked.call is None -> asked.run is not None":
         "a call that is named is never refused for the state that its run is in",
     "runtime/selecting.py: step: not waits or of.status == 'CANCELLED' -> not waits": _CANCELLED,
-    "runtime/selecting.py: run: 2 -> 3": "two are several already",
+    "runtime/selecting.py: run: 2 -> 3": _SEVERAL,
+    "runtime/selecting.py: _named: 2 -> 3": _SEVERAL,
+    "runtime/selecting.py: _settled: 2 -> 3": _SEVERAL,
+    "runtime/selecting.py: step: 1 -> 2": "the last part is the same however often it is split",
+    "runtime/selecting.py: step: 'CANCELLED' -> 'CANCELLEDX'": _CANCELLED,
+    "runtime/standing.py: _named: 'STEP' -> 'STEPX'": "only a run that failed is told which step to retry, and that has one",
+    "stores/_writer.py: SqliteWriter._change_many: raise over() -> nothing": "the head was read before, which is refused then",
+    "stores/memory.py: MemoryWriter._own: self._owned.add(name) -> nothing": "it only takes longer",
 }  # fmt: skip

@@ -25,7 +25,9 @@ MODULES: dict[str, tuple[str, ...]] = {
         *_TOLD, "runtime/test_starting_calls.py", "runtime/test_quorums_and_limits.py", "runtime/test_deciders.py",
         "runtime/test_other_hands.py", "runtime/test_denying.py", "runtime/test_doubts_and_cancels.py",
     ),
-    "runtime/parking.py": (*_TOLD, "runtime/test_parking_digests.py", "runtime/test_other_hands.py"),
+    "runtime/parking.py": (
+        *_TOLD, "runtime/test_parking_digests.py", "runtime/test_quorums_and_limits.py", "runtime/test_other_hands.py",
+    ),
     "runtime/settling.py": (*_TOLD, "runtime/test_repeating.py", "runtime/test_doubts_and_cancels.py"),
     "runtime/standing.py": ("runtime/test_choice_words.py", "runtime/test_said.py", "runtime/test_selecting.py"),
     "runtime/selecting.py": ("runtime/test_choice_words.py", "runtime/test_selecting.py", "runtime/test_said.py"),
