@@ -587,16 +587,16 @@ def test_whatever_was_refused_is_refused_at_once_and_undoes_the_rest(two_runs: A
         assert reader.find(RUN, id_of(0)) == row_of(0) and reader.find(RUN, id_of(2)) and reader.head().seq == 1
 
 
-def test_who_waited_for_the_lock_in_vain_can_try_again(two_runs: Any, tmp_path: Path) -> None:
+def test_who_waited_for_the_lock_in_vain_can_try_again(two_runs: Any, kind: Any, place: str) -> None:
     held, over = threading.Event(), threading.Event()
-    path = tmp_path / "home" / "store.db"
 
     def hold() -> None:
-        store = two_runs if isinstance(two_runs, MemoryStore) else SqliteStore(str(path), RandomMint())
+        store = kind.open_store(place, RandomMint()) if kind.DURABLE else two_runs
         with store.write():
             held.set()
             over.wait(20)
-        store.close()
+        if kind.DURABLE:
+            store.close()
 
     holder = threading.Thread(target=hold)
     holder.start()

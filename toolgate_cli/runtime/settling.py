@@ -11,7 +11,6 @@ from ..core.records import Attempt, Call, Outcome, Row, Run
 from ..core.results import Judged, ToolResult
 from ..core.soundness import clean
 from ..core.types import Json
-from ..core.values import NamedTuple
 from .gate import Claim
 from .parking import digest, keep
 from .unit import Unit
