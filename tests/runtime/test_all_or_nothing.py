@@ -139,7 +139,10 @@ def finish(home: Home) -> str:
         elif rows[0].origin == "OUTCOME_UNKNOWN":
             home.decide("continue_tool", run, rows[0].id, outcome={"applied": True})
         else:
-            home.decide("approve" if rows[0].origin == "APPROVAL_REQUIRED" else "retry", run, rows[0].id)
+            try:
+                home.decide("approve" if rows[0].origin == "APPROVAL_REQUIRED" else "retry", run, rows[0].id)
+            except ToolgateError as refusal:  # a call that the policy never cleared is asked for now
+                assert refusal.kind == "superseded", refusal
     raise AssertionError(f"the run is wedged: {home.run(run)}")
 
 

@@ -206,7 +206,9 @@ def appended(home: Home, run: str, type: str) -> None:
         head = tx.head()
         assert head is not None
         edited = row._replace(parked_by=head.seq + 1)
-        told = {"row": parking.digest(edited), "version": row.version}
+        stored = tx.call(row.id, row.revision)
+        assert stored is not None
+        told = {"row": parking.digest(edited), "call": parking.digest(stored[0]), "version": row.version}
         draft = chain.Draft(head.at, run, row.step, row.id, "ask.send", row.call_digest, None, type, "mallory", told)  # type: ignore[arg-type]  # JSON
         tx.append([chain.extend(head, tx.identity(), draft, "ab" * 16)])
     by_hand(home, row, parked_by=edited.parked_by)

@@ -17,7 +17,7 @@ from ..core.soundness import clean
 from ..core.types import Json, Origin
 from ..core.values import NamedTuple
 from ..core.world import World
-from . import asking, batch
+from . import asking, batch, parking
 from .unit import Unit
 from .view import StepView
 from .work import More, Prepare, Work
@@ -167,9 +167,9 @@ def _done(place: Place, intent: Intent) -> Walk:
         return run, place.at(after), None, True
     held = Frame(place.frame.block, place.frame.position, place.frame.iteration, cursor.GATE, {"after": after.position})
     if gate == "review":
-        _ask(place, "REVIEW", "STEP_AWAITING_REVIEW", "a review of this step is asked for", {})
+        _ask(place, "REVIEW", "a review of this step is asked for", {})
     else:
-        _ask(place, "STEP_APPROVAL", "STEP_AWAITING_APPROVAL", "this step asks for an approval", {})
+        _ask(place, "STEP_APPROVAL", "this step asks for an approval", {})
     return waiting(unit, run), place.at(held), None, False
 
 
@@ -200,14 +200,14 @@ def _ask_model(place: Place, intent: Intent) -> Walk:
 def _ask_person(place: Place, intent: Intent) -> Walk:
     assert isinstance(intent, AskPerson)
     _write(place, intent.writes)
-    _ask(place, "INPUT", "AWAITING_INPUT", intent.reason or "answers are asked for", {"form": intent.form})
+    _ask(place, "INPUT", intent.reason or "answers are asked for", {"form": intent.form})
     return waiting(place.unit, place.run), place.at(_wait(place, intent.memo)), None, False
 
 
 def _escalate(place: Place, intent: Intent) -> Walk:
     assert isinstance(intent, Escalate)
     _write(place, intent.writes)
-    _ask(place, "ESCALATION", "AWAITING_APPROVAL", intent.reason, {})
+    _ask(place, "ESCALATION", intent.reason, {})
     return waiting(place.unit, place.run), place.at(_wait(place, intent.memo)), None, False
 
 
@@ -253,14 +253,14 @@ def _write(place: Place, writes: tuple[Write, ...]) -> None:
     place.unit.record("CONTEXT_UPDATED", place.run, {"keys": [write.key for write in writes]}, step=place.path)
 
 
-def _ask(place: Place, origin: Origin, event: str, reason: str, facts: dict[str, Json]) -> None:
+def _ask(place: Place, origin: Origin, reason: str, facts: dict[str, Json]) -> None:
     """Parks the step itself: a gate, a form or an escalation is a row like any other."""
     unit = place.unit
     last = canonical.encode(facts) if facts else None
     row = Row(
         unit.ports.mint.id("w"), 1, place.run.id, place.path, origin, reason=reason, last=last, parked_by=unit.next_seq, created_at=unit.now
     )
-    unit.record(event, place.run, {"reason": reason, "row": row.id}, step=place.path)
+    unit.record(parking.ASKING[origin], place.run, {"reason": reason, "row": row.id, "asks": parking.digest(row)}, step=place.path)
     unit.tx.save(row)
 
 

@@ -11,7 +11,7 @@ from ..core.intents import Answered, Noted
 from ..core.records import Row, Run
 from ..core.types import Json, Verb
 from ..core.values import NamedTuple
-from . import standing
+from . import parking, standing
 from .advance import fail_step, put
 from .answers import EffectWord
 from .engine import Engine
@@ -47,6 +47,7 @@ def decide(engine: Engine, target: Row, word: Word) -> EffectWord:
         run = unit.tx.run(row.run_id)
         assert run is not None
         handler = standing.handler(unit.tx, run, row, word.verb, unit.now)
+        parking.asked_by_the_chain(unit, row)
         answers = forms.check(_form(row), word.texts, word.values) if handler == "answer" else {}
         if unit.tx.claim(row) is None:
             raise ToolgateError("claim_lost", f"the step {target.step} was decided by somebody else", f"toolgate runs show {target.run_id}")

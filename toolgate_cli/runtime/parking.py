@@ -9,7 +9,7 @@ from ..core import canonical, chain, digests, durations, effects
 from ..core.definition import is_whole
 from ..core.errors import ToolgateError
 from ..core.records import Accepted, Attempt, Call, Definition, Event, EventQuery, Row, Run
-from ..core.types import Json
+from ..core.types import Json, Origin
 from ..core.verdict import Park
 from .unit import Unit
 
@@ -20,6 +20,16 @@ ARGUMENTS = f"arguments/{__version__}"  # the checker under which validated argu
 PARKING = frozenset(
     f"TOOL_INVOCATION_{word}" for word in ("APPROVAL_PENDING", "CONFIRMATION_PENDING", "DENIED", "FAILED", "OUTCOME_UNKNOWN")
 )
+
+_GOING_ON = frozenset(  # a call of which this is said waits no more
+    f"TOOL_INVOCATION_{word}" for word in ("STARTED", "COMPLETED", "REJECTED", "CONTINUED", "EXPIRED", "CANCELLED", "SUPERSEDED")
+)
+ASKING: dict[Origin, str] = {  # what a step waits for -> the event that asked
+    "STEP_APPROVAL": "STEP_AWAITING_APPROVAL",
+    "REVIEW": "STEP_AWAITING_REVIEW",
+    "ESCALATION": "AWAITING_APPROVAL",
+    "INPUT": "AWAITING_INPUT",
+}
 
 
 def park(unit: Unit, run: Run, call: Call, was: Row | None, verdict: Park) -> Row:
@@ -78,23 +88,28 @@ def _who_decides(unit: Unit, row: Row, was: Row | None, verdict: Park) -> Row:
 def keep(unit: Unit, run: Run, call: Call, row: Row, event: str, facts: dict[str, Json]) -> Row:
     """Saves a row together with its parking event, which binds exactly this row: a row without one is never started."""
     row = row._replace(created_at=unit.now, parked_by=unit.next_seq)
-    told: dict[str, Json] = {**facts, "ref": digests.ref(row), "version": row.version, "origin": row.origin, "row": digest(row)}
+    told: dict[str, Json] = {**facts, "ref": digests.ref(row), "version": row.version, "origin": row.origin}
+    told |= {"row": digest(row), "call": digest(call)}
     unit.record(event, run, told, call=call, digest=row.call_digest, attempt=row.starts or None)
     unit.tx.save(row)
     return row
 
 
-def digest(row: Row) -> str:
-    """Over everything that a decision on the row rests on: hex sha256 of the canonical JSON of its fields."""
-    return digests.sha256(canonical.encode(dict(row._asdict())))
+def digest(record: Row | Call) -> str:
+    """Over everything that a decision rests on: hex sha256 of the canonical JSON of a row's fields, or of a call's."""
+    return digests.sha256(canonical.encode(dict(record._asdict())))
 
 
 def parked_by_the_chain(unit: Unit, row: Row) -> None:
     """A row is started only if the chain has the event that parked exactly it; one that was put in or changed by hand has none."""
     if not is_parked(unit.tx, row) or not _is_pinned(unit.tx, row):
-        raise ToolgateError(
-            "storage", f"no event of the log parked {row.id}: the database was changed by other hands", "toolgate audit verify"
-        )
+        raise _by_other_hands(row)
+
+
+def _by_other_hands(row: Row) -> ToolgateError:
+    return ToolgateError(
+        "storage", f"no event of the log parked {row.id}: the database was changed by other hands", "toolgate audit verify"
+    )
 
 
 def _is_pinned(tx: Reader, row: Row) -> bool:
@@ -104,14 +119,43 @@ def _is_pinned(tx: Reader, row: Row) -> bool:
 
 
 def is_parked(tx: Reader, row: Row) -> bool:
-    event = tx.event(row.parked_by) if row.parked_by > 0 else None
+    """Whether the last word of the log on the call is that exactly this row waits, for exactly this call."""
+    stored = tx.call(row.id, row.revision)
+    event = _last_word(tx, row.id)
     return (
-        event is not None
+        stored is not None
+        and event is not None
+        and event.seq == row.parked_by
         and event.type in PARKING
-        and (event.call_id, event.call_digest) == (row.id, row.call_digest)
+        and event.call_digest == row.call_digest
         and chain.intact(event)
         and tells(event, "row", digest(row))
+        and tells(event, "call", digest(stored[0]))
     )
+
+
+def _last_word(tx: Reader, call_id: str) -> Event | None:
+    """The newest event that says whether a call waits: what was merely refused meanwhile says nothing of that."""
+    for limit in (8, None):
+        told = reversed(tuple(tx.events(EventQuery(call_id=call_id, limit=limit, newest=limit is not None))))
+        found = next((event for event in told if event.type in PARKING or event.type in _GOING_ON), None)
+        if found is not None:
+            return found
+    return None
+
+
+def asked_by_the_chain(unit: Unit, row: Row) -> None:
+    """The same for what a step asks: its event says which row and, by its type, what for."""
+    event = unit.tx.event(row.parked_by) if row.parked_by > 0 else None
+    if (
+        event is None
+        or event.type != ASKING[row.origin]
+        or (event.run_id, event.step_id) != (row.run_id, row.step)
+        or not chain.intact(event)
+        or not tells(event, "row", row.id)
+        or not tells(event, "asks", digest(row))
+    ):
+        raise _by_other_hands(row)
 
 
 def is_started(tx: Reader, attempt: Attempt) -> bool:

@@ -121,6 +121,7 @@ _FIRST: tuple[str, ...] = (
 
 MIGRATIONS: tuple[tuple[str, ...], ...] = (_FIRST,)  # the n-th leads from version n to n + 1
 VERSION = len(MIGRATIONS)
+_MADE = frozenset(_FIRST)  # as SQLite keeps it: word by word
 
 
 def version_of(connection: sqlite3.Connection, path: str) -> int:
@@ -134,12 +135,15 @@ def version_of(connection: sqlite3.Connection, path: str) -> int:
     try:
         (version,) = connection.execute("PRAGMA user_version").fetchall()[0]
         (application,) = connection.execute("PRAGMA application_id").fetchall()[0]
-        empty = application == 0 and version == 0 and not connection.execute("SELECT 1 FROM sqlite_schema LIMIT 1").fetchall()
+        made = frozenset(sql for (sql,) in connection.execute("SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL").fetchall())
+        empty = application == 0 and version == 0 and not made
     finally:
         if alone and connection.in_transaction:
             connection.execute("ROLLBACK")
-    if application != APPLICATION_ID and not empty:
+    if (application != APPLICATION_ID or version == 0) and not empty:
         raise not_ours(path)
+    if version == VERSION and made != _MADE:  # a trigger more or less, and the database does not do what is written here
+        raise ToolgateError("storage", f"the tables of the database were changed by other hands: {path}", "take a copy that is whole")
     if not 0 <= version <= VERSION:
         raise ToolgateError(
             "storage",

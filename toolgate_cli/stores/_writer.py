@@ -114,6 +114,9 @@ class SqliteWriter(SqliteReader):
                 raise gap(event.seq)
             head = event.hash
         self._change_many(_APPEND, events)
+        if events and self._one(_LAST) != (seq, head):  # a trigger that is not ours
+            self.spoiled = True
+            raise gap(seq)
         self._last = (seq, head)
 
     def erase(self, call: str, events: Sequence[int] = (), turns: Sequence[Turn] = ()) -> None:
