@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+
 import pytest
 
 from .homes import Home
@@ -34,6 +38,21 @@ def test_a_decision_without_streams_is_made_once(home: Home, closed: tuple[int, 
     said = home.say("approve", home.calls["asked"], closed=closed)
     check_quiet(said)
     assert said.code == 0 and home.stand()[1] == before + '{"amount":5,"to":"asked"}\n'
+
+
+@pytest.mark.parametrize(
+    "words", ["events", "events --json", "events -o jsonl", "audit export", "runs list", "audit export --to toolgate.toml"]
+)
+def test_a_reader_that_went_away_is_met_in_silence(spoilt: Home, words: str) -> None:
+    """In a process of its own: what is let go at the interpreter's end is told on stderr, past every handler."""
+    read, write = os.pipe()
+    os.close(read)
+    environment = {**os.environ, "TOOLGATE_HOME": str(spoilt.path), "PYTHONUNBUFFERED": "1"}
+    command = [sys.executable, "-m", "toolgate_cli", *words.split()]
+    done = subprocess.run(command, stdout=write, stderr=subprocess.PIPE, env=environment, cwd=spoilt.path, timeout=60)
+    os.close(write)
+    refused = b"error: toolgate.toml is there already, and is not overwritten\nhint: name a new file with --to\n"
+    assert done.stderr == (refused if "--to" in words else b"") and done.returncode == (2 if "--to" in words else 0)
 
 
 def test_nothing_on_standard_input_is_no_answer(home: Home) -> None:

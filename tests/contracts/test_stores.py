@@ -674,6 +674,49 @@ def test_transactions_of_one_store_do_not_nest(two_runs: Any) -> None:
         assert reader.find(RUN, id_of(0)) is None
 
 
+def half_read(store: Any) -> Iterator[Any]:
+    """As a listing has it: a transaction that stands as long as its rows are read."""
+    with store.read() as reader:
+        yield from reader.events(EventQuery())
+
+
+@pytest.mark.parametrize("anew", [False, True], ids=["", "and opened again"])
+def test_an_iterator_that_nobody_reads_to_its_end_may_be_let_go_after_its_store(logged: Any, anew: bool) -> None:
+    for let_go in (lambda found: found.close(), lambda found: next(found, None)):
+        found = half_read(logged)
+        assert next(found).seq == 1
+        logged.close()
+        if anew:
+            with logged.read() as reader:
+                assert reader.head().seq == 2500
+                let_go_of(found, let_go)
+                assert reader.head().seq == 2500  # a transaction that was begun later is none of its business
+        let_go_of(found, let_go)
+        with logged.write() as writer:
+            assert writer.head().seq == 2500
+
+
+def let_go_of(found: Any, how: Callable[[Any], object]) -> None:
+    """Whatever raises must be a ToolgateError: who reads on is refused, who lets go is not."""
+    try:
+        how(found)
+    except ToolgateError as error:
+        assert error.kind == "internal" and how(found) is None
+
+
+def test_what_was_not_committed_when_the_store_was_closed_is_undone_and_said(two_runs: Any) -> None:
+    with pytest.raises(ToolgateError) as caught, two_runs.write() as writer:
+        writer.claim(row_of(0))
+        two_runs.close()
+    assert caught.value.kind == "internal"
+    with pytest.raises(KeyError), two_runs.write() as writer:
+        writer.claim(row_of(0))
+        two_runs.close()
+        raise KeyError
+    with two_runs.read() as reader:
+        assert reader.find(RUN, id_of(0)) is not None
+
+
 # ---- several at once ----
 class Peers:
     """Stores for others: threads share one store in memory, a durable one is opened again."""

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from ..core.errors import ToolgateError
 from ..core.records import Accepted, Attempt, Call, Definition, Event, Keep, Outcome, Row, Run, Step, Turn, Value, Vote
 from ..core.types import CALL_ORIGINS
-from ._refusals import OUR_FAULT, gap, nested, spoiled
+from ._refusals import OUR_FAULT, gap, nested, over, spoiled
 from ._tables import MemoryReader, Tables
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ class MemoryStore:
         self._identity = mint.id("d")
         self._tables = Tables()
         self._lock = threading.Lock()
-        self._inside: set[int] = set()  # threads with an open transaction
+        self._inside: dict[int, Callable[[], None]] = {}  # thread -> what ends its open transaction
 
     def read(self) -> _Reading:
         """One snapshot: what is committed meanwhile is not in it."""
@@ -49,31 +49,41 @@ class MemoryStore:
 
     def scrub(self, patience: float = 30.0) -> None:  # noqa: ARG002  # nobody is waited for
         """There are no files."""
-        self._enter()
+        self._enter(lambda: None)
         self._leave()
 
     def close(self) -> None:
-        """Nothing to let go."""
+        """Nothing to let go; a transaction of this thread that is still open is over, as `SqliteStore.close` has it."""
+        undo = self._inside.get(threading.get_ident())
+        if undo is not None:
+            undo()
 
-    def _enter(self) -> None:
+    def _enter(self, undo: Callable[[], None]) -> None:
         if threading.get_ident() in self._inside:
             raise nested()
-        self._inside.add(threading.get_ident())
+        self._inside[threading.get_ident()] = undo
 
     def _leave(self) -> None:
-        self._inside.discard(threading.get_ident())
+        self._inside.pop(threading.get_ident(), None)
 
 
 class _Reading:
     def __init__(self, store: MemoryStore) -> None:
         self._store = store
+        self._open = False
 
     def __enter__(self) -> MemoryReader:
-        self._store._enter()
+        self._store._enter(self._end)
         self._reader = MemoryReader(self._store._tables, self._store._identity)
+        self._open = True
         return self._reader
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        if self._open:  # else it ended with its store
+            self._end()
+
+    def _end(self) -> None:
+        self._open = False
         self._reader.end()
         self._store._leave()
 
@@ -82,19 +92,32 @@ class _Writing:
     def __init__(self, store: MemoryStore, patience: float) -> None:
         self._store = store
         self._patience = patience
+        self._open = False
 
     def __enter__(self) -> MemoryWriter:
-        self._store._enter()
+        self._store._enter(self._undo)
         if not self._store._lock.acquire(timeout=max(0.0, self._patience)):
             self._store._leave()
             raise ToolgateError("storage", f"the store is still locked after {self._patience:g} s", "run the command again", retryable=True)
         self._tables = self._store._tables.fork()
         self._writer = MemoryWriter(self._tables, self._store._identity)
+        self._open = True
         return self._writer
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        if self._open:
+            self._end(commit=kind is None)
+        elif kind is None:  # its store was closed meanwhile
+            raise over()
+
+    def _undo(self) -> None:
+        if self._open:
+            self._end(commit=False)
+
+    def _end(self, commit: bool) -> None:
+        self._open = False
         try:
-            if kind is None:
+            if commit:
                 self._writer.check()
                 self._store._tables = self._tables
         finally:

@@ -19,14 +19,14 @@ from ._connect import empty
 from ._faults import CAUGHT, busy, fault, os_fault
 from ._file import DatabaseFile
 from ._reader import SqliteReader
-from ._refusals import nested, spoiled
+from ._refusals import nested, over, spoiled
 from ._schema import VERSION, version_of
 from ._scrub import scrub
 from ._turn import Turn
 from ._writer import SqliteWriter
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from ..runtime.answers import Remark
     from ..runtime.ports import Mint
@@ -46,7 +46,7 @@ class SqliteStore:
     def __init__(self, path: str, mint: Mint, *, readonly: bool = False) -> None:
         self._file = DatabaseFile(os.path.abspath(path), readonly, lambda: mint.id("d"), mint.jitter)
         self._turn = Turn(self._file.path + "-turn", mint.jitter)
-        self._inside = False  # a transaction is open
+        self._undo: Callable[[], None] | None = None  # ends the transaction that is open
 
     def read(self) -> _Reading:
         """One snapshot. Raises ToolgateError("storage")."""
@@ -64,7 +64,7 @@ class SqliteStore:
 
     def scrub(self, patience: float = _PATIENCE) -> None:
         """Writes the whole file anew and empties its log. Readers of an older state keep that in the log: they are waited for."""
-        self._enter()
+        self._enter(lambda: None)
         try:
             connection = self._file.look(patience)
             if connection is not None:
@@ -73,17 +73,20 @@ class SqliteStore:
             self._leave()
 
     def close(self) -> None:
-        """Lets the file go; a store that is used again opens it again."""
+        """Lets the file go; a store that is used again opens it again. A transaction that is still open is over then, and undone: whoever
+        holds an iterator over it (a generator that nobody read to its end) may let it go at any later time."""
+        if self._undo is not None:
+            self._undo()
         self._turn.close()
         self._file.close()
 
-    def _enter(self) -> None:
-        if self._inside:
+    def _enter(self, undo: Callable[[], None]) -> None:
+        if self._undo is not None:
             raise nested()
-        self._inside = True
+        self._undo = undo
 
     def _leave(self) -> None:
-        self._inside = False
+        self._undo = None
 
 
 def _begin(connection: sqlite3.Connection, how: str, path: str) -> None:
@@ -106,22 +109,29 @@ def _roll_back(connection: sqlite3.Connection) -> None:
 class _Reading:
     def __init__(self, store: SqliteStore) -> None:
         self._store = store
+        self._open = False
 
     def __enter__(self) -> SqliteReader:
         store, file = self._store, self._store._file
-        store._enter()
+        store._enter(self._end)
         try:
             found = file.look(_PATIENCE)
             self._connection = connection = found or empty()
             self._lent = found is not None
             file.patiently(lambda: _begin(connection, "BEGIN", file.path), _PATIENCE)
             self._reader = SqliteReader(connection, file.path)
-            return self._reader
         except BaseException:
             store._leave()
             raise
+        self._open = True
+        return self._reader
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        if self._open:  # else it ended with its store
+            self._end()
+
+    def _end(self) -> None:
+        self._open = False
         self._reader.end()
         try:
             _roll_back(self._connection)  # nothing was changed: this only lets the snapshot go
@@ -135,12 +145,13 @@ class _Writing:
     def __init__(self, store: SqliteStore, patience: float) -> None:
         self._store = store
         self._patience = patience
+        self._open = False
 
     def __enter__(self) -> SqliteWriter:
         store, file = self._store, self._store._file
         if file.readonly:
             raise ToolgateError("storage", f"the database is open for reading only: {file.path}")
-        store._enter()
+        store._enter(self._undo)
         try:
             until = time.monotonic() + self._patience
             file.make_room()
@@ -156,20 +167,32 @@ class _Writing:
             raise
         self._connection = connection
         self._writer = SqliteWriter(connection, file.path)
+        self._open = True
         return self._writer
 
+    def _undo(self) -> None:
+        if self._open:
+            self._end(commit=False)
+
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        if self._open:
+            self._end(commit=kind is None)
+            if kind is None and self._writer.spoiled:
+                raise spoiled()
+        elif kind is None:  # its store was closed meanwhile
+            raise over()
+
+    def _end(self, commit: bool) -> None:
+        self._open = False
         self._writer.end()
         try:
-            if kind is None and not self._writer.spoiled:
+            if commit and not self._writer.spoiled:
                 self._commit()
             else:
                 _roll_back(self._connection)
         finally:
             self._store._turn.give()
             self._store._leave()
-        if kind is None and self._writer.spoiled:
-            raise spoiled()
 
     def _commit(self) -> None:
         point("commit:before")
