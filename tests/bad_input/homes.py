@@ -128,8 +128,11 @@ def check_refusal(said: Said, code: int) -> None:
         check_json(said)
         return
     lines = said.err.split("\n")
-    assert lines.pop() == "" and 1 <= len(lines) <= 2, said
-    assert lines[0].startswith("error: ") and all(line.startswith("hint: ") for line in lines[1:]), said
+    assert lines.pop() == "" and lines[0].startswith("error: "), said
+    more = lines[1:] if len(lines) <= 2 else lines[-1:]
+    assert all(line.startswith("hint: ") for line in more) and all(
+        line.startswith("error: ") for line in lines[: len(lines) - len(more)]
+    ), said
     for line in lines:
         text = line.partition(": ")[2]
         assert line.isprintable() and text and text == text.strip(), said

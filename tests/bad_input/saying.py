@@ -40,7 +40,8 @@ class Said(NamedTuple):
 
     @property
     def message(self) -> str:
-        return self.err.split("\n")[0].removeprefix("error: ")
+        """Of several faults all of them."""
+        return "; ".join(line.removeprefix("error: ") for line in self.err.split("\n") if line.startswith("error: "))
 
     @property
     def hint(self) -> str:

@@ -73,9 +73,30 @@ def test_a_file_that_cannot_be_read_starts_no_run(spoilt: Home) -> None:
         assert said.hint and spoilt.stand() == before
 
 
+def test_several_faults_are_told_one_a_line_each_with_its_own_hint(spoilt: Home) -> None:
+    spoilt.write(FILE, EVERY.replace('agent = "clerk"', 'agent = "clark"').replace('form = "address"', 'form = "adress"'))
+    said = spoilt.say(*START)
+    assert said.code == 7 and "; " not in said.err
+    first, second, hint, end = said.err.split("\n")
+    assert first.startswith(f"error: {FILE}:") and first.endswith("there is no agent clark (did you mean clerk?)")
+    assert second.startswith(f"error: {FILE}:") and second.endswith("there is no form adress (did you mean address?)")
+    assert (hint, end) == ("hint: mend the file, then: toolgate workflow check", "")
+    error = spoilt.say(*START, "--json").error
+    assert error["message"].count("; ") == 1 and error["hint"] == "did you mean clerk?; did you mean address?"
+
+
+def test_a_file_with_an_id_and_no_steps_is_told_to_be_no_workflow(spoilt: Home) -> None:
+    misspelt = EVERY.replace("[[steps]]", "[[step]]")
+    for content, said_of_it in (('schema = 1\nid = "every"\n', "steps: required key is missing"), (misspelt, "step: unknown key")):
+        spoilt.write(FILE, content)
+        said = spoilt.say(*START)
+        check_refusal(said, 7)
+        assert said_of_it in said.err
+        assert said.err.count("did you mean steps?") == (content is misspelt)
+
+
 def test_an_unfit_file_without_an_id_or_steps_is_no_workflow(spoilt: Home) -> None:
-    other, stepless = EVERY.replace('id = "every"', 'id = "other"'), EVERY.replace("[[steps]]", "[[step]]")
-    for content in ("", 'schema = 1\nid = "every"\n', other, stepless):
+    for content in ("", "schema = 1\n", EVERY.replace('id = "every"', 'id = "other"')):
         spoilt.write(FILE, content)
         said = spoilt.say(*START)
         check_refusal(said, 3)

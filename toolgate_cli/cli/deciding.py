@@ -95,5 +95,5 @@ def tell(frame: Frame, fault: ToolgateError) -> None:
         code = exits.OF_KIND[fault.kind]
         output.json_line(failure.to_json(fault.kind, fault.message, fault.hint, code, fault.retryable), streams.ERR)
     else:
-        for text in failure.lines(fault.message, fault.hint):
+        for text in failure.lines(fault.message, fault.hint, fault.each):
             streams.ERR.line(text)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NoReturn
 
 from ..core.errors import ToolgateError
@@ -28,7 +28,7 @@ def told(words: list[str], command: Callable[[], int]) -> int:
     try:
         return command()
     except ToolgateError as refused:
-        return _say(words, refused.kind, refused.message, refused.hint, exits.OF_KIND[refused.kind], refused.retryable)
+        return _say(words, refused.kind, refused.message, refused.hint, exits.OF_KIND[refused.kind], refused.retryable, refused.each)
     except KeyboardInterrupt:
         return _interrupted(words, "interrupted", exits.INTERRUPTED)
     except Terminated:
@@ -39,18 +39,25 @@ def told(words: list[str], command: Callable[[], int]) -> int:
         return _internal(words, fault)
 
 
-def _say(words: list[str], kind: str, message: str, hint: str, code: int, retryable: bool = False) -> int:
+def _say(
+    words: list[str], kind: str, message: str, hint: str, code: int, retryable: bool = False, each: Sequence[tuple[str, str]] = ()
+) -> int:
     from .views import failure
 
-    message = _LONG.sub(lambda word: word[0][:_LONGEST] + "...", message)
+    message = _shortened(message)
     if wants_json(words):
         from .output import json_line
 
         json_line(failure.to_json(kind, message, hint, code, retryable), ERR)
     else:
-        for text in failure.lines(message, hint):
+        several = [(_shortened(one), _shortened(to_do)) for one, to_do in each]
+        for text in failure.lines(message, hint, several):
             ERR.line(text)
     return code
+
+
+def _shortened(text: str) -> str:
+    return _LONG.sub(lambda word: word[0][:_LONGEST] + "...", text)
 
 
 def _interrupted(words: list[str], how: str, code: int) -> int:

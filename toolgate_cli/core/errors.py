@@ -32,11 +32,15 @@ class ToolgateError(Exception):
 
     `message` and `hint` are one line each, lower case, without a full stop; `hint` says what to do ("" = nothing to add).
     Both may hold foreign text: whoever shows them passes them through the one door for such text.
+    `each`: where the message joins several faults, those one by one, each with its own hint.
     """
 
-    def __init__(self, kind: Kind, message: str, hint: str = "", *, retryable: bool = False) -> None:
+    def __init__(
+        self, kind: Kind, message: str, hint: str = "", *, retryable: bool = False, each: tuple[tuple[str, str], ...] = ()
+    ) -> None:
         super().__init__(message)
         self.kind: Kind = kind
         self.message = message
         self.hint = hint
         self.retryable = retryable
+        self.each = each

@@ -6,11 +6,13 @@ from collections.abc import Iterable, Mapping
 
 from ..core.conditions import OPERATORS, fault
 from ..core.config import Condition
+from ..core.pointer import tokens
 from ..core.types import Json
-from .issues import Issues, meant
+from .issues import Issues, meant, shorten
 from .positions import KeyPath
 
 QUANTIFIERS = ("all", "any")
+_ELSEWHERE: Mapping[str, str] = {"lte": "le", "gte": "ge", "equals": "eq", "neq": "ne", "regex": "matches", "contains": "any"}
 
 
 def condition(raw: Mapping[str, Json], place: str) -> Condition:
@@ -42,9 +44,13 @@ def check_condition(raw: Json, place: str, others: Iterable[str], path: KeyPath,
     known = {place, *others, *OPERATORS}
     for key in raw:
         if key not in known:
-            issues.add((*path, key), "unknown key or operator", meant(key, known))
-    if not isinstance(raw.get(place), str):
+            hint = f"did you mean {_ELSEWHERE[key]}?" if key in _ELSEWHERE else meant(key, known)
+            issues.add((*path, key), "unknown key or operator", hint)
+    at = raw.get(place)
+    if not isinstance(at, str):
         issues.add((*path, place) if place in raw else path, f"{place} must be a JSON pointer", f'write {place} = "/key"')
+    elif wrong := _fault(at):
+        issues.add((*path, place), wrong, "" if at.startswith("/") else f'write {place} = "/{shorten(at)}"')
     used = [key for key in raw if key in OPERATORS]
     if not used and len(issues.errors) > before:
         return  # the operator is most likely the key that is misspelt
@@ -58,6 +64,14 @@ def check_condition(raw: Json, place: str, others: Iterable[str], path: KeyPath,
         issues.add((*path, op), "an empty list never holds")
     if len(issues.errors) == before and (found := fault(condition(raw, place))):
         issues.add((*path, op), found)
+
+
+def _fault(at: str) -> str:
+    try:
+        tokens(at)
+    except ValueError as error:
+        return str(error)
+    return ""
 
 
 def _check_nested(raw: Json, path: KeyPath, issues: Issues) -> None:

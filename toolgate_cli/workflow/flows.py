@@ -1,5 +1,6 @@
 """Finds the workflow files of a home, which are data and nothing else: `*.toml` with steps, beside toolgate.toml or in `workflows/`.
 
+One that has an id there and no steps is meant as one, and is told to be none instead of being passed over.
 A file that toolgate.toml names (a script, a schema) is none.
 """
 
@@ -43,7 +44,7 @@ class Flows:
         skipped = {os.path.normpath(text) for text in _texts(operator)} | {FILE, "toolgate.lock.toml"}
         names = [name for name in self._names() if name not in skipped]
         found = [self._flow(name) for name in names]
-        return tuple(flow for flow in found if flow is not None and (flow.fault is not None or _has_steps(flow.raw)))
+        return tuple(flow for flow in found if flow is not None and (flow.fault is not None or _is_meant(flow)))
 
     def _names(self) -> list[str]:
         names: list[str] = []
@@ -75,8 +76,11 @@ class Flows:
         return flow
 
 
-def _has_steps(raw: Table | None) -> bool:
-    return raw is not None and isinstance(raw.get("steps"), list)
+def _is_meant(flow: Flow) -> bool:
+    """Whether it has steps, or most likely should have."""
+    if flow.raw is None or isinstance(flow.raw.get("steps"), list):
+        return flow.raw is not None
+    return flow.id is not None and (os.path.dirname(flow.name) == FOLDER or isinstance(flow.raw.get("step"), list))
 
 
 def _texts(value: Json) -> set[str]:

@@ -36,6 +36,11 @@ class Issues:
     def warn(self, path: KeyPath, text: str, hint: str = "") -> None:
         self.warnings[Issue(path, text, hint)] = None
 
+    def take(self, others: Issues, said: str) -> None:
+        """All that was found elsewhere, with more to say of each."""
+        for errors, more in ((self.errors, others.errors), (self.warnings, others.warnings)):
+            errors.update(dict.fromkeys(Issue(issue.path, issue.text + said, issue.hint) for issue in more))
+
     def below(self, path: KeyPath) -> bool:
         """Whether something at or under the path is wrong."""
         return any(issue.path[: len(path)] == path for issue in self.errors)
@@ -58,7 +63,8 @@ def refusal(told: Iterable[tuple[str, str]]) -> ToolgateError:
     if len(found) > _MOST:
         messages.append(f"and {len(found) - _MOST} more")
     hints = dict.fromkeys(hint for _, hint in found[:_MOST] if hint)
-    return ToolgateError("invalid", "; ".join(messages), "; ".join(hints) or MEND)
+    each = tuple(found[:_MOST]) + tuple((message, "") for message in messages[_MOST:])
+    return ToolgateError("invalid", "; ".join(messages), "; ".join(hints) or MEND, each=each if len(each) > 1 else ())
 
 
 def field(path: KeyPath) -> str:

@@ -93,8 +93,7 @@ def _add(fit: Fit, raw: Json, detail: ErrorDetails, path: KeyPath, issues: Issue
     if kind == "extra_forbidden":
         issues.add(where, "unknown key", meant(inside[-1], _known(fit, inside[:-1])))
     elif kind == "missing":
-        missing = str(detail["loc"][-1])
-        issues.add((*where, missing), "required key is missing", _near(missing, _strangers(fit, raw, inside)))
+        issues.add((*where, str(detail["loc"][-1])), "required key is missing")  # one that is misspelt is told where it stands
     elif kind == "literal_error":
         accepted = _accepted(fit, inside)
         text = f"{_quoted(detail['input'])} is not one of {', '.join(accepted)}" if accepted else "not an accepted value"
@@ -182,14 +181,6 @@ def _tables(hint: Any) -> list[Any]:
 def _known(fit: Fit, path: KeyPath) -> list[str]:
     names = [name for shape in _shape_at(fit, path) for name in hints(shape)]
     return names if path else [*names, *fit.extra]
-
-
-def _strangers(fit: Fit, raw: Json, path: KeyPath) -> list[str]:
-    """Keys of the table at the path that it should not have: one of them is perhaps the missing one."""
-    here: Any = raw
-    for part in path:
-        here = here[part]
-    return [key for key in here if key not in _known(fit, path)] if isinstance(here, dict) else []
 
 
 def _accepted(fit: Fit, path: KeyPath) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import cast
 
 from ...core.config import Config
 from ...core.fields import RESERVED_NAMES, Key, Names, Reads
@@ -14,6 +15,7 @@ from ..kinds import Kinds
 from ..marks import Marked, marked
 from ..names import check_name
 from ..positions import KeyPath
+from .arguments import unfit
 from .blocks import Use, check_blocks
 from .forms import check_form
 from .marks import check_mark
@@ -112,7 +114,21 @@ class _Flow:
             else:
                 check_mark(found, self._issues)
                 self._warn_of_clash(found)
+        if isinstance(step.get("tool"), str) and isinstance(step.get("arguments", {}), dict):
+            self._warn_of_arguments(str(step["tool"]), cast("Step", step.get("arguments", {})), path)
         return uses
+
+    def _warn_of_arguments(self, tool: str, given: Step, path: KeyPath) -> None:
+        """Keys are written as they are, so what the schema says of them is known before there is a call."""
+        if tool not in self._config.tools:
+            return
+        forbidden, lacking = unfit(self._config.tools[tool].schema, given)
+        for found in forbidden:
+            self._issues.warn(
+                (*path, "arguments", found.token), f"{tool} takes no argument {found.token}", found.instead().replace("/", "")
+            )
+        for name in lacking:
+            self._issues.warn((*path, "arguments"), f"{tool} needs the argument {name}: without it the call is refused")
 
     def _check_named(self, marker: Names, found: Marked, siblings: list[str]) -> list[Use]:
         """A name must be that of something; the blocks among them are given back."""

@@ -44,7 +44,7 @@ def check_operator(raw: Table, kinds: Kinds, outside: Outside) -> Issues:
             agents.check(name, table)
     scopes = check_approvers(_tables(raw, "approvers"), issues)
     if "policy" in raw:
-        Policy(names["tools"], names["agents"], scopes, issues).check(raw["policy"])
+        Policy(_tables(raw, "tools"), tools.schemas, names["agents"], scopes, issues).check(raw["policy"])
     return issues
 
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ...core import patterns
+from ...core import patterns, pointer
 from ...core.types import Json
 from .. import models, shapes
 from ..conditions import check_condition
-from ..issues import Issues, meant
+from ..issues import Issues, meant, shorten
 from ..names import check_name, is_pattern
 from ..positions import KeyPath
+from .arguments import Missed, missed
 from .marks import check_marks
 
 
@@ -33,10 +34,14 @@ def check_approvers(raw: Mapping[str, Json], issues: Issues) -> dict[str, int]:
 
 
 class Policy:
-    """Checks the rules. `tools` and `agents`: all that are declared; `scopes`: how many people hold each."""
+    """Checks the rules. `tools` and `agents`: all that are declared; `schemas`: of the tools that have a sound one; `scopes`: how many
+    people hold each."""
 
-    def __init__(self, tools: frozenset[str], agents: frozenset[str], scopes: Mapping[str, int], issues: Issues) -> None:
+    def __init__(
+        self, tools: Mapping[str, Json], schemas: Mapping[str, Json], agents: frozenset[str], scopes: Mapping[str, int], issues: Issues
+    ) -> None:
         self._tools = tools
+        self._schemas = schemas
         self._agents = agents
         self._scopes = scopes
         self._issues = issues
@@ -48,7 +53,17 @@ class Policy:
         rules = raw.get("rules") if isinstance(raw, dict) else None
         for number, rule in enumerate(rules if isinstance(rules, list) else ()):
             if isinstance(rule, dict):
-                self._check_rule(rule, ("policy", "rules", number), number)
+                self._check_named(rule, ("policy", "rules", number), number)
+
+    def _check_named(self, rule: dict[str, Json], path: KeyPath, number: int) -> None:
+        """What is said of a rule says which: a person knows it by its name."""
+        all_, self._issues = self._issues, Issues()
+        try:
+            self._check_rule(rule, path, number)
+        finally:
+            found, self._issues = self._issues, all_
+        name = rule.get("name")
+        all_.take(found, f" (rule {shorten(name)})" if isinstance(name, str) and name.strip() else "")
 
     def _check_rule(self, rule: dict[str, Json], path: KeyPath, number: int) -> None:
         name = rule.get("name")
@@ -66,12 +81,44 @@ class Policy:
         self._check_capability(rule, path)
         self._check_names(rule, path)
         self._check_people(rule, path)
+        self._check_arguments(rule, path)
 
     def _check_capability(self, rule: Mapping[str, Json], path: KeyPath) -> None:
         pattern = rule.get("capability")
         if isinstance(pattern, str) and is_pattern(pattern) and not any(patterns.matches(pattern, tool) for tool in self._tools):
             text = "no tool matches this pattern" if "*" in pattern else f"there is no tool {pattern}"
             self._issues.add((*path, "capability"), text, meant(pattern, self._tools))
+
+    def _check_arguments(self, rule: Mapping[str, Json], path: KeyPath) -> None:
+        """A condition on an argument that none of the rule's tools can be given never holds, and nobody would notice."""
+        about = [name for name, tool in self._tools.items() if isinstance(tool, dict) and _is_about(rule, name, tool)]
+        if not about or not all(name in self._schemas for name in about):
+            return
+        conditions = rule.get("when")
+        for number, raw in enumerate(conditions if isinstance(conditions, list) else ()):
+            self._check_places(raw, "arg", (), about, (*path, "when", number))
+
+    def _check_places(self, raw: Json, key: str, base: tuple[str, ...], about: list[str], path: KeyPath) -> None:
+        """`base`: the array that the conditions of `all` and `any` are about one item of."""
+        if not isinstance(raw, dict):
+            return
+        at = (*base, *_tokens(raw.get(key)))
+        found = [missed(self._schemas[name], at) for name in about]
+        lost = [each for each in found if each is not None]
+        if len(lost) == len(found):
+            self._warn(lost, "".join(f"/{pointer.escape(part)}" for part in at), about, (*path, key), raw.get("exists") is False)
+            return
+        for op in ("all", "any"):
+            nested = raw.get(op)
+            for number, item in enumerate(nested if isinstance(nested, list) else ()):
+                self._check_places(item, "at", (*at, "0"), about, (*path, op, number))
+
+    def _warn(self, lost: list[Missed], at: str, about: list[str], path: KeyPath, always: bool) -> None:
+        who = about[0] if len(about) == 1 else f"none of {', '.join(about[:3])}{', ...' if len(about) > 3 else ''}"
+        takes = f"{who} takes no argument" if len(about) == 1 else f"{who} takes an argument"
+        hints = [hint for each in lost if (hint := each.instead())]
+        hint = next((hint for hint in hints if hint.startswith("did you mean")), hints[0] if hints else "")
+        self._issues.warn(path, f"{takes} {shorten(at)}: this {'always' if always else 'never'} holds", hint)
 
     def _check_names(self, rule: Mapping[str, Json], path: KeyPath) -> None:
         for key in ("workflow", "agent", "principal"):
@@ -99,3 +146,19 @@ class Policy:
             self._issues.add((*path, "approvals") if "approvals" in rule else path, text)
         elif approvals == self._scopes[scope] and rule.get("separate_requester") is True:
             self._issues.warn(path, f"a request of somebody in {scope} can never be approved: nobody is left over")
+
+
+def _is_about(rule: Mapping[str, Json], name: str, tool: Mapping[str, Json]) -> bool:
+    """Whether a call of that tool can match the rule, as far as the tool alone tells."""
+    preset = {"safety": "destructive", "effect": "unsafe"}
+    pattern = rule.get("capability")
+    return (not isinstance(pattern, str) or patterns.matches(pattern, name)) and all(
+        rule.get(key, tool.get(key, value)) == tool.get(key, value) for key, value in preset.items()
+    )
+
+
+def _tokens(at: Json) -> tuple[str, ...]:
+    try:
+        return pointer.tokens(at) if isinstance(at, str) else ()
+    except ValueError:
+        return ()  # said already

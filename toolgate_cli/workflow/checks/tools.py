@@ -28,6 +28,7 @@ class Tools:
         self._outside = outside
         self._longest = longest
         self._issues = issues
+        self.schemas: dict[str, Json] = {}  # of the tools that have a sound one
 
     def check(self, name: str, raw: Mapping[str, Json]) -> None:
         path: KeyPath = ("tools", name)
@@ -48,7 +49,7 @@ class Tools:
         self._check_effect(table, path)
         self._check_title(table.get("title"), (*path, "title"))
         self._check_timeout(table, path)
-        self._check_schema(table, path)
+        self._check_schema(name, table, path)
         self._check_exit(table, path)
         self._check_fail_when(table, path)
 
@@ -104,7 +105,7 @@ class Tools:
         if seconds > self._longest:
             self._issues.add((*path, "timeout"), f"longer than gate.timeout_max ({durations.show(self._longest)})", "ask for less")
 
-    def _check_schema(self, table: Mapping[str, Json], path: KeyPath) -> None:
+    def _check_schema(self, name: str, table: Mapping[str, Json], path: KeyPath) -> None:
         given = [key for key in ("input_schema", "input_schema_file") if table.get(key) is not None]
         if len(given) != 1:
             text = "input_schema and input_schema_file cannot both be given" if given else "input_schema is required"
@@ -117,6 +118,7 @@ class Tools:
         if isinstance(schema, str):
             self._issues.add(where, "must be a JSON Schema, a table", f'or "{ANY_OBJECT}"')
         elif schema is not None and check_schema(schema, where, self._issues):
+            self.schemas[name] = schema
             self._warn_if_open(schema, where)
 
     def _schema_of_file(self, name: Json, where: KeyPath) -> Json:
