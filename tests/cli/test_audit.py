@@ -233,6 +233,7 @@ def test_a_person_at_a_terminal_is_asked_before_anything_is_erased(
     for _ in range(2):
         said = say("audit", "redact", call, "-m", "she asked")
         assert said.code == 2 and "cannot be had back" in said.err and home.dump() == before
+        assert f"call: {call}" in said.err and "title: " in said.err and "arguments:\n  text: " in said.err
     assert say("audit", "redact", call, "-m", "she asked", "--no-input").code == 2 and home.dump() == before
     typed.append("yes")
     assert say("audit", "redact", call, "-m", "she asked").code == 0 and home.dump() != before

@@ -9,6 +9,7 @@ import pytest
 
 from toolgate_cli.core import canonical, chain
 from toolgate_cli.core.errors import ToolgateError
+from toolgate_cli.core.quoting import Quotes
 from toolgate_cli.core.results import ToolResult
 from toolgate_cli.runtime.answers import Redaction
 
@@ -284,12 +285,37 @@ def test_a_call_of_a_dead_process_is_a_doubt_first(home: Home) -> None:
     assert holding(home, TOLD) == [] and verified(home)
 
 
-@pytest.mark.parametrize(("word", "hint"), [("cnone", "8 characters"), ("cnone0000", "events"), ("c0@12", "without @"), ("", "events")])
+@pytest.mark.parametrize(("word", "hint"), [("cnone", "8 characters"), ("cnone0000", "events"), ("c0@12", "8 characters"), ("", "events")])
 def test_a_call_that_is_not_there_is_not_found(home: Home, word: str, hint: str) -> None:
     settled(home)
     with pytest.raises(ToolgateError) as caught:
         redact(home, word)
     assert caught.value.kind == "not_found" and hint in caught.value.hint
+
+
+def test_a_call_may_be_named_by_any_ref_that_it_had_and_by_no_other(home: Home) -> None:
+    _, id = settled(home, text=ASKED)
+    [had] = [payload(event)["ref"] for event in home.events(type="TOOL_INVOCATION_APPROVAL_PENDING")]
+    with pytest.raises(ToolgateError) as caught:
+        redact(home, f"{id}@{'0' * 12}")
+    assert caught.value.kind == "ref_mismatch" and holding(home, TOLD)
+    assert redact(home, had).call_id == id and holding(home, TOLD) == []
+    assert redact(home, had).nothing  # what would tell the refs is erased
+
+
+@pytest.mark.parametrize(
+    ("text", "stands"),
+    [("ann", True), ("50", True), ("5", False), ("an", False), ("-", False), ("", False)],
+    ids=["word", "number", "digit", "part", "mark", "none"],
+)
+def test_a_short_text_is_named_where_it_stands_as_a_word(home: Home, text: str, stands: bool) -> None:
+    assert Quotes([text]).stands_in(json.dumps({"an-x": ["paid 50 to ann", {"number": 50}]})) is stands
+    assert Quotes([text]).stands_in("paid 50 to ann") is stands
+
+
+def test_a_short_text_that_stays_is_named_too(home: Home) -> None:
+    _, id = settled(home, text="bob")
+    assert redact(home, id).still == ("context inputs.text",)
 
 
 def test_it_is_a_persons_word_not_a_tools_and_needs_no_files(home: Home) -> None:

@@ -145,10 +145,9 @@ def _read(text: str | None) -> Json:
 
 
 def _still(tx: Reader, held: _Held, found: _Found) -> Iterator[str]:
-    """Where else in the run a text of the call stands, and stays."""
-    id, all = held.call.id, texts(_read(held.outcome.body if held.outcome else None), *(r.title for r in held.revisions),
-                                  *(r.rationale for r in held.revisions)) | _asked(held)  # fmt: skip
-    quotes = Quotes(all)
+    """Where else in the run a text of the call stands, and stays; of a short one that it may be there by chance."""
+    said = [text for revision in held.revisions for text in (_read(revision.arguments), revision.title, revision.rationale)]
+    id, quotes = held.call.id, Quotes(texts(_read(held.outcome.body if held.outcome else None), *said, shortest=2))
     yield from (f"context {value.key}" for value in held.values if value not in found.values and quotes.stands_in(value.value))
     yield from (f"step {step.path}" for step in held.steps if step not in found.steps and quotes.stands_in(step.output))
     yield from (f"turn {turn.number} of {turn.path}" for turn in held.turns if turn not in found.turns and quotes.stands_in(turn.commands))

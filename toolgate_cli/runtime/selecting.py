@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ..core import digests, verbs
+from ..core import canonical, chain, digests, verbs
 from ..core.errors import ToolgateError
-from ..core.records import Call, Row, RowQuery, Run, RunQuery
-from ..core.types import Verb
+from ..core.records import Call, EventQuery, Row, RowQuery, Run, RunQuery
+from ..core.types import Json, Verb
 from ..core.values import NamedTuple
 from . import standing
 
@@ -64,7 +64,26 @@ def run(tx: Reader, word: str, shortest: int = LOOKING) -> Run:
 
 
 def call(tx: Reader, word: str) -> Call:
-    """The call of that id, or of that unique prefix, whether it waits or not."""
+    """The call of that id, of that unique prefix, or of a ref that it had, whether it waits or not."""
+    id, at, _ = word.partition("@")
+    found = _any_call(tx, id)
+    if at and not _had(tx, found, f"{found.id}@{word[len(id) + 1 :]}"):
+        raise ToolgateError("ref_mismatch", f"{found.id} was never {word}", f"look at it: toolgate runs show {found.run_id}")
+    return found
+
+
+def _had(tx: Reader, call: Call, ref: str) -> bool:
+    """Whether the call has waited under that ref; once what its events said is erased, nothing can be held against one."""
+    told = [event.payload for event in tx.events(EventQuery(call_id=call.id)) if event.type != chain.REDACTED]
+    return any(text is None or _ref_in(text) == ref for text in told)
+
+
+def _ref_in(payload: str) -> Json:
+    said = canonical.parse(payload)
+    return said.get("ref") if isinstance(said, dict) else None
+
+
+def _any_call(tx: Reader, word: str) -> Call:
     exact = tx.call(word)
     if exact is not None:
         return exact[0]
@@ -72,7 +91,7 @@ def call(tx: Reader, word: str) -> Call:
     if len(found) > 1:
         raise ToolgateError("ambiguous", f"{word} is the beginning of several calls", "give more of it")
     if not found:
-        hint = "a call's id alone, without @" if "@" in word else _more(word, "c", DECIDING) or "toolgate events shows the calls"
+        hint = _more(word, "c", DECIDING) or "toolgate events shows the calls"
         raise ToolgateError("not_found", f"no call {word}", hint)
     return found[0]
 

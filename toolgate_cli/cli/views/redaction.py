@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Final
 
+from ...core import canonical
+from ...core.records import Call
 from ...core.types import Json
 from ...runtime.answers import Redaction
 from ..safe import fill
-from .shapes import Field, Fields, field
+from .shapes import Field, Fields, field, members
 
 SCHEMA: Final = "toolgate.redaction/1"
 
@@ -27,6 +29,21 @@ def to_json(erased: Redaction) -> dict[str, Json]:
         "files_clean": erased.fault is None,
         "head": erased.head,
     }
+
+
+def doomed(call: Call) -> Fields:
+    """What a person is asked about: the call as it is while it still is."""
+    if call.arguments is None:
+        arguments: Fields = (field("arguments", "not stored: the call was refused when it came in, or it was redacted"),)
+    else:
+        arguments = tuple(members("arguments", canonical.parse(call.arguments)))
+    return (
+        field("call", call.id),
+        field("run", call.run_id),
+        field("capability", call.capability),
+        field("title", call.title or call.capability),
+        *arguments,
+    )
 
 
 def fields(erased: Redaction) -> Fields:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Final
 
 from ....core.errors import ToolgateError
-from ... import ask, deciding, output
+from ... import ask, deciding, output, streams
 from ...declared import Argument
 from ...frame import Frame
 from ...options import NoInput, Reason, Yes
@@ -14,7 +14,7 @@ from ...views import redaction
 
 PURPOSE: Final = "Know"
 
-CallId = Annotated[str, Argument(metavar="CALL", help="A settled call: its id, or its first 8 characters or more.")]
+CallId = Annotated[str, Argument(metavar="CALL", help="A settled call: its id or a ref, or its first 8 characters or more.")]
 
 
 def run(frame: Frame, call_id: CallId, reason: Reason = None, yes: Yes = False, no_input: NoInput = False) -> int:
@@ -29,6 +29,7 @@ def run(frame: Frame, call_id: CallId, reason: Reason = None, yes: Yes = False, 
     with frame.session() as session:
         call = session.redactable(call_id)
         if asking:
+            output.write_fields(redaction.doomed(call), streams.ERR)
             ask.consent(fill("{} of {} ({}): what is erased cannot be had back", call.id, call.run_id, call.capability), "redact")
         erased = session.redact(call, reason or "")
     output.show_one(frame, lambda: redaction.to_json(erased), lambda: redaction.fields(erased))
