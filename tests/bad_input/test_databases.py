@@ -110,3 +110,19 @@ def test_a_disk_that_fills_up_under_a_call_leaves_a_doubt_that_is_shown(home: Ho
             assert any(row["origin"] == "OUTCOME_UNKNOWN" and row["id"] in said.words for row in home.pending())
         assert home.say("audit", "verify").code == 0
     assert home.stand()[1].count("asked") <= 1 and home.stand()[1].count("other") <= 1
+
+
+@pytest.mark.parametrize("words", [("runs", "list"), ("pending", "list"), ("events",), ("audit", "verify")], ids=" ".join)
+def test_who_looks_at_a_named_store_that_is_not_there_is_told_so(spoilt: Home, words: tuple[str, ...]) -> None:
+    there_is_none = "note: there is no store at {} yet: a command that writes makes it\n"
+    nowhere = str(spoilt.path / "none" / "x.db")
+    for said in (spoilt.say(*words, "--db", nowhere), spoilt.say(*words, env={"TOOLGATE_DB": nowhere})):
+        assert said.code == 0 and said.err.startswith(there_is_none.format(nowhere))
+    assert spoilt.say(*words, "--db", nowhere, "-q").err == "" and not (spoilt.path / "none").exists()
+    assert spoilt.say(*words).err == ""
+
+
+def test_who_looks_at_a_fresh_home_is_told_nothing(home: Home) -> None:
+    home.database.parent.rename(home.path / "elsewhere")
+    said = home.say("runs", "list")
+    assert said.code == 0 and said.err == ""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal
 from ..core.errors import ToolgateError
 from ..core.values import NamedTuple
 from . import streams
+from .safe import fill
 
 if TYPE_CHECKING:
     from ..runtime.desk import Desk
@@ -51,7 +52,10 @@ class Frame(NamedTuple):
         """What only looks, wired. `begun=False`: at a home that is only to be written; `readonly`: not even rights are mended."""
         from .. import bootstrap
 
-        return bootstrap.open_window(self.settings(), begun=begun, readonly=readonly)
+        settings = self.settings()
+        if not readonly and settings.origins["db"] != "default" and not os.path.exists(settings.db):  # most likely another one is meant
+            self.note(fill("note: there is no store at {} yet: a command that writes makes it", settings.db))
+        return bootstrap.open_window(settings, begun=begun, readonly=readonly)
 
     def format(self) -> Settled:
         """The format of stdout; `auto` is settled by whether a terminal is there."""
