@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from ..runtime.plugs import InvokeLimits, Started
 
 
+_SCRIPTS = (".py", ".sh", ".bash", ".js", ".mjs", ".cjs", ".ts", ".rb", ".pl", ".php", ".lua", ".jar")
+
+
 class Fields(NamedTuple):
     """`[tools."NAME".command]`. `cwd` and `pin` are relative to the home, files in `argv` to `cwd`."""
 
@@ -104,6 +107,21 @@ def _files(fields: Fields, home: str, folder: str, executable: str) -> list[tupl
             raise ToolgateError("invalid", f"pin: {item} leads out of the home")
         found.append((os.path.normpath(item), place))
     return found
+
+
+def doubts(fields: Fields, home: str) -> tuple[tuple[tuple[str | int, ...], str], ...]:
+    """Scripts in the command line that are not there. An item that looks like one may be something else, so it is no error."""
+    folder = _folder(fields, os.path.abspath(home))
+    return tuple(
+        (("argv", number), f"no file {item}")
+        for number, item in enumerate(fields.argv)
+        if number and _is_script(item) and not os.path.exists(os.path.join(folder, item))
+    )
+
+
+def _is_script(item: str) -> bool:
+    """Whether a word is the name of a program's text and can be nothing else."""
+    return item.endswith(_SCRIPTS) and item[0] != "-" and not any(mark in item for mark in ("$", ":", " "))
 
 
 def bind(fields: object, pinned: Json, home: str, arguments: dict[str, Json]) -> Bound:

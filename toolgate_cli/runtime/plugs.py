@@ -53,7 +53,8 @@ class Pinned(NamedTuple):
 
 
 class Provider(Protocol):
-    """One file of providers/: `Fields` (an annotated NamedTuple) is its table in toolgate.toml."""
+    """One file of providers/: `Fields` (an annotated NamedTuple) is its table in toolgate.toml. It may also have `doubts(fields, home)`:
+    what in its table probably names nothing that is there, as (path in the table, text); for `workflow check`."""
 
     Fields: type
 

@@ -1,0 +1,62 @@
+"""`workflow check` (and so `doctor`) looks for the files that toolgate.toml counts on: what is missing is told with its line."""
+
+from __future__ import annotations
+
+import pytest
+
+from .homes import OPERATOR, Home
+
+
+def warnings(home: Home) -> list[tuple[str, str]]:
+    [(errors, found)] = [seen[2:] for seen in home.files().inspect() if seen[0] == "toolgate.toml"]
+    assert errors == ()
+    return list(found)
+
+
+def line(text: str) -> int:
+    return OPERATOR[: OPERATOR.index(text)].count("\n") + 1
+
+
+def test_the_file_of_a_secret_that_is_not_there_is_told_and_its_value_never(home: Home) -> None:
+    declared = OPERATOR + '[secrets.TOKEN]\nfile = "token"\n[secrets.SHORT]\nfile = "short"\n[secrets.FROM_ENVIRONMENT]\n'
+    home.write("toolgate.toml", declared)
+    home.write("short", "abc")
+    last = declared.count("\n")
+    assert warnings(home) == [
+        (f"toolgate.toml:{last - 3}: secrets.TOKEN.file: token: no such file", "calls that need it are refused until it is there"),
+        (
+            f"toolgate.toml:{last - 1}: secrets.SHORT.file: it is blank or has fewer than 8 characters",
+            "calls that need it are refused until it is there",
+        ),
+    ]
+    home.write("token", "a-long-enough-value")
+    home.write("short", "another-long-value")
+    assert warnings(home) == []
+
+
+@pytest.mark.parametrize(
+    ("argv", "at"),
+    [
+        ('["sh", "run.sh"]', 1),
+        ('["sh", "-e", "tools/run.sh"]', 2),
+        ('["sh", "clerk.md"]', None),  # it is there
+        ('["sh", "${args.x}.sh"]', None),
+        ('["sh", "--file=run.sh"]', None),
+        ('["sh", "-c", "run.sh now"]', None),
+        ('["sh", "https://example.org/run.sh"]', None),
+        ('["sh", "out.json"]', None),  # the tool may be about to write it
+    ],
+)
+def test_a_script_in_a_command_line_that_is_not_there_is_told(home: Home, argv: str, at: int | None) -> None:
+    home.edit("toolgate.toml", 'argv = ["true"]', f"argv = {argv}")
+    found = [message for message, _ in warnings(home)]
+    name = argv.split('"')[-2]
+    near = line('argv = ["true"]')
+    told = [] if at is None else [f'toolgate.toml:{near}: tools."ledger.show".command.argv[{at}]: no file {name}']
+    assert found == told
+
+
+def test_the_script_of_a_model_that_is_not_there_is_told(home: Home) -> None:
+    (home.path / "script.toml").unlink()
+    [(message, _)] = warnings(home)
+    assert "script.toml" in message and "no" in message
