@@ -27,7 +27,12 @@ for words in json.load(sys.stdin):
     os.write(1, b"--\\n")
 """
 TOOL = {"safety": "write", "input_schema": "any-object", "command": {"argv": ["true"]}}
-FLOW = {"schema": 1, "id": "pay", "steps": [{"id": "s", "type": "tool", "tool": "ledger.pay"}]}
+FLOW = {
+    "schema": 1,
+    "id": "pay",
+    "inputs": {"to": {"default": ""}, "amount": {"default": 1}},
+    "steps": [{"id": "s", "type": "tool", "tool": "ledger.pay"}],
+}
 
 
 def environment(**more: str) -> dict[str, str]:
@@ -78,6 +83,15 @@ def test_every_kind_of_word_is_offered_where_it_belongs(home):
         ("review", row["run_id"], ""): lambda found: found == ["look"],
         ("approve", row["run_id"], "--step", ""): lambda found: found == ["look"],
         ("start", ""): lambda found: found == ["gated", "pay"],
+        ("start", "pay", "-i", ""): lambda found: found == ["amount=", "to="],
+        ("start", "-i", "to=x", "pay", "-i", "a"): lambda found: found == ["amount="],
+        ("start", "none", "-i", ""): lambda found: found == [],
+        ("help", "e"): lambda found: found == ["events", "exit-codes"],
+        ("retry", ""): lambda found: found == [],  # what waits for an approval cannot be retried
+        ("continue-tool", ""): lambda found: found == [],
+        ("continue", ""): lambda found: found == [],
+        ("reject", "c"): lambda found: found == [row["ref"]],
+        ("cancel", ""): lambda found: set(found) == runs,
         ("tools", "show", ""): lambda found: found == ["git.tag", "ledger.pay"],
         ("wait", row["run_id"], "--for", ""): lambda found: found == ["approval", "decided", "done"],
         ("-o", "j"): lambda found: found == ["json", "jsonl"],
@@ -93,6 +107,35 @@ def test_every_kind_of_word_is_offered_where_it_belongs(home):
     assert len(answers) == len(offered)
     for (words, right), found in zip(offered.items(), answers, strict=True):
         assert right(found), (words, found)
+
+
+def test_a_verb_is_offered_what_it_would_move_and_nothing_else(tmp_path):
+    failing = TOOL | {"command": {"argv": ["false"]}}
+    policy = {"default": "require_approval", "rules": [{"name": "f", "capability": "t.fail", "decision": "allow"}]}
+    denied = {"name": "d", "capability": "t.no", "decision": "deny"}
+    tools = {"t.fail": failing, "t.no": TOOL, "t.ask": TOOL}
+    operator = {"schema": 1, "tools": tools, "policy": policy | {"rules": [*policy["rules"], denied]}}
+    (tmp_path / "toolgate.toml").write_text(tomli_w.dumps(operator))
+    end = {"schema": 1, "id": "ends", "steps": [{"id": "s", "type": "fail", "reason": "x"}]}
+    for id, tool in (("failing", "t.fail"), ("denied", "t.no"), ("asks", "t.ask")):
+        (tmp_path / f"{id}.toml").write_text(tomli_w.dumps(FLOW | {"id": id, "steps": [{"id": "s", "type": "tool", "tool": tool}]}))
+    (tmp_path / "ends.toml").write_text(tomli_w.dumps(end))
+    runs = {}
+    for id in ("failing", "denied", "asks", "ends"):
+        started = toolgate("start", id, "--json", cwd=tmp_path)
+        assert started.stdout, started.stderr
+        runs[id] = json.loads(started.stdout)["run"]["id"]
+    verbs = {
+        "approve": {"asks"},
+        "reject": {"failing", "denied", "asks"},
+        "retry": {"failing", "ends"},
+        "continue-tool": {"failing", "denied"},
+    }
+    verbs |= {"cancel": {"failing", "denied", "asks"}, "continue": set(), "answer": set(), "wait": set(runs)}
+    found = completed(tmp_path, *([verb, "r"] for verb in verbs))
+    assert [set(words) for words in found] == [{runs[id] for id in ids} for ids in verbs.values()]
+    calls = [len(words) for words in completed(tmp_path, *([verb, "c"] for verb in ("approve", "reject", "retry", "continue-tool")))]
+    assert calls == [1, 3, 1, 2]
 
 
 def test_it_costs_no_library_and_leaves_no_trace(home, tmp_path):

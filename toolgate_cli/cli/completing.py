@@ -7,13 +7,19 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from .declared import Argument, Option, Parameter, parameters
 from .options import frame
 
-_PLAIN: Final = re.compile(r"(?:--?)?[A-Za-z0-9][A-Za-z0-9._@/+-]*\Z")
+if TYPE_CHECKING:
+    from ..core.records import Row
+    from ..core.types import Verb
+    from ..runtime.store import Reader
+
+_PLAIN: Final = re.compile(r"(?:--?)?[A-Za-z0-9][A-Za-z0-9._@/+-]*=?\Z")
 _MOST: Final = 200
+_VERB, _FIRST = "verb", "first"  # what else is known of the line: the command, and the first word that it is about
 
 
 def complete(words: Sequence[str]) -> int:
@@ -34,13 +40,15 @@ def _candidates(before: Sequence[str], current: str) -> Iterator[str]:
     name, rest, given = _split(before, known, shared)
     taken = [*parameters(catalogue.load(known[name]).run), *shared] if name in known else shared
     options = {spelling: one for one in taken if isinstance(one.declared, Option) for spelling in one.declared.spellings}
+    words = _positional(options, rest)
+    given |= {_VERB: " ".join(name), _FIRST: words[0] if words else ""}
     found: Iterable[str]
     if before and before[-1] in options and options[before[-1]].kind is not bool:
         found = _values(options[before[-1]], given)
     elif current.startswith("-"):
         found = options
     elif name in known:
-        found = _arguments(taken, options, rest, given)
+        found = _arguments(taken, len(words), given)
     else:
         found = {command[len(name)] for command in known if command[: len(name)] == name and len(command) > len(name)}
     return (word for word in found if word.startswith(current))
@@ -70,13 +78,15 @@ def _split(
     return name, rest, given
 
 
-def _arguments(
-    taken: Sequence[Parameter], options: Mapping[str, Parameter], rest: Sequence[str], given: Mapping[str, str]
-) -> Iterable[str]:
+def _positional(options: Mapping[str, Parameter], rest: Sequence[str]) -> list[str]:
+    """The words that are neither options nor values of one."""
+    values = {index + 1 for index, word in enumerate(rest) if word in options and options[word].kind is not bool}
+    return [word for index, word in enumerate(rest) if not word.startswith("-") and index not in values]
+
+
+def _arguments(taken: Sequence[Parameter], at: int, given: Mapping[str, str]) -> Iterable[str]:
     """What the argument takes that comes next."""
     arguments = [one for one in taken if isinstance(one.declared, Argument)]
-    values = {index + 1 for index, word in enumerate(rest) if word in options and options[word].kind is not bool}
-    at = sum(1 for index, word in enumerate(rest) if not word.startswith("-") and index not in values)
     return _values(arguments[min(at, len(arguments) - 1)], given) if arguments else ()
 
 
@@ -96,20 +106,57 @@ def _settings(given: Mapping[str, str]) -> Any:
 
 
 def _runs(given: Mapping[str, str]) -> Iterator[str]:
+    """Where the command is a verb, only the runs that it would move."""
     from ..bootstrap import open_reader
-    from ..core.records import RunQuery
+    from ..core import verbs
+    from ..core.records import RowQuery, RunQuery
 
+    verb = given[_VERB]
     with open_reader(_settings(given)) as tx:
-        yield from (run.id for run in tx.runs(RunQuery(limit=_MOST)))
+        runs = tx.runs(RunQuery(limit=_MOST))
+        if not _decides(verb):
+            yield from (run.id for run in runs)
+            return
+        yield from (row.run_id for row in tx.rows(RowQuery(newest_first=True, limit=_MOST)) if _moves(tx, verb, row))
+        for run in runs:
+            done = verbs.TABLE[verbs.state_of(run.status, None)].keys()
+            if (
+                (verb == "cancel" or not run.status.startswith("AWAITING"))
+                and done & {verb, f"{verb} --step"}
+                and run.status != "CANCELLED"
+            ):
+                yield run.id
 
 
 def _calls(given: Mapping[str, str]) -> Iterator[str]:
+    """Where the command is a verb, only the calls that it would move."""
     from ..bootstrap import open_reader
     from ..core import digests
     from ..core.records import RowQuery
 
+    verb = given[_VERB]
     with open_reader(_settings(given)) as tx:
-        yield from (digests.ref(row) for row in tx.rows(RowQuery(calls_only=True, limit=_MOST)))
+        rows = tx.rows(RowQuery(calls_only=True, limit=_MOST))
+        yield from (digests.ref(row) for row in rows if not _decides(verb) or _moves(tx, verb, row))
+
+
+def _decides(verb: str) -> bool:
+    from ..core import verbs
+
+    return any(verb in done for done in verbs.TABLE.values())
+
+
+def _moves(tx: Reader, verb: str, row: Row) -> bool:
+    """Whether the verb does more with the row than to record that it was refused."""
+    from ..core import verbs
+    from ..host.clock import SystemClock
+
+    run, stored = tx.run(row.run_id), tx.call(row.id, row.revision) if row.revision is not None else None
+    if run is None:
+        return False
+    expired = row.expires_at is not None and row.expires_at <= SystemClock().now()
+    state = verbs.state_of(run.status, row.origin, stored is not None and stored[0].arguments is None, expired)
+    return verbs.TABLE[state].get(cast("Verb", verb)) not in (None, "lapsed", "override", "nothing")
 
 
 def _steps(given: Mapping[str, str]) -> Iterator[str]:
@@ -140,8 +187,16 @@ def _types(_given: Mapping[str, str]) -> Iterable[str]:
 
 def _topics(_given: Mapping[str, str]) -> Iterable[str]:
     from . import catalogue
+    from .commands.help import topics
 
-    return (name[0] for name in catalogue.names())
+    return (*(name[0] for name in catalogue.names()), *topics())
+
+
+def _keys(given: Mapping[str, str]) -> Iterable[str]:
+    """The inputs of the workflow that is to be started."""
+    from ..workflow.naming import inputs
+
+    return (f"{name}=" for name in inputs(_settings(given).home, given[_FIRST])) if given[_VERB] == "start" else ()
 
 
 _OF_KIND: Final[Mapping[str, Callable[[Mapping[str, str]], Iterable[str]]]] = {
@@ -152,4 +207,5 @@ _OF_KIND: Final[Mapping[str, Callable[[Mapping[str, str]], Iterable[str]]]] = {
     "CAPABILITY": _capabilities,
     "TYPE": _types,
     "TOPIC": _topics,
+    "KEY": _keys,
 }

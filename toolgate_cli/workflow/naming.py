@@ -18,3 +18,10 @@ def capabilities(home: str) -> tuple[str, ...]:
     """The tools of toolgate.toml. Raises as `workflows`."""
     tools = parse(read(home, FILE)).get("tools")
     return tuple(tools) if isinstance(tools, dict) else ()
+
+
+def inputs(home: str, id: str) -> tuple[str, ...]:
+    """The inputs of one workflow. Raises as `workflows`."""
+    raw = next((flow.raw for flow in Flows(home).all(parse(read(home, FILE))) if flow.id == id), None)
+    named = raw.get("inputs") if raw is not None else None
+    return tuple(named) if isinstance(named, dict) else ()
