@@ -60,13 +60,26 @@ def artefact(tmp_path: Path, name: str) -> dict[str, Any]:
 
 def test_the_jobs_of_a_forge_are_these_scripts_and_hand_on_what_ask_gives_out(job: Job, tmp_path: Path) -> None:
     [jobs] = blocks.of("yaml")
-    first, second = re.findall(r"run: bash -e (\S+)(.*)", jobs)
+    first, second, third = re.findall(r"run: bash -e (\S+)(.*)", jobs)
+    assert jobs.count("run: workflows.example/make-repository") == 2  # the jobs that may start a tool
     assert first == ("ask.sh", "")
     job(first[0])
     told = outputs(tmp_path)
     assert {name: f"${{{{ steps.ask.outputs.{name} }}}}" for name in told} == dict(re.findall(r'(\w+): "(\${{ steps[^"]+)"', jobs))
     [word] = re.findall(r"\${{ needs\.ask\.outputs\.(\w+) }}", second[1])
     assert job(second[0], told[word]).returncode == 0 and artefact(tmp_path, "decided.json")["effect"] == "approved"
+    [word] = re.findall(r"\${{ needs\.ask\.outputs\.(\w+) }}", third[1])
+    assert job(third[0], told[word]).returncode == 0 and artefact(tmp_path, "done.json")["run"]["status"] == "COMPLETED"
+
+
+def test_a_refused_decision_leaves_the_head_that_was_kept(job: Job, tmp_path: Path) -> None:
+    job("ask.sh")
+    ref = outputs(tmp_path)["ref"]
+    assert job("decide.sh", ref).returncode == 0
+    kept = (tmp_path / "checkout" / "decided.json").read_text()
+    (tmp_path / "runner" / "decided.json").write_text(kept)
+    assert job("decide.sh", ref).returncode == 5
+    assert (tmp_path / "checkout" / "decided.json").read_text() == kept
 
 
 def test_one_job_asks_and_a_later_one_decides_by_the_ref(job: Job, tmp_path: Path) -> None:
