@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from toolgate_cli.cli.folding import fold
 from toolgate_cli.cli.output import ascii_json
-from toolgate_cli.cli.safe import line, show_json, unescape
+from toolgate_cli.cli.safe import Safe, line, show_json, unescape
 from toolgate_cli.cli.streams import OUT
 from toolgate_cli.cli.tables import draw
 from toolgate_cli.cli.views import card, events, pending, runs, tools, workflows
@@ -253,3 +253,29 @@ def test_columns_that_do_not_fit_stand_under_their_row_by_name(width):
         width
     ]
     assert drawn.count("word") == 30
+
+
+def test_a_head_is_never_broken_where_it_fits_on_a_line():
+    head = f"12345:{'ab' * 32}"
+    for name in ("head", "goes on from", "a name that is much longer than the others are"):
+        pieces = fold(Safe(f"{name}: {head}"), 80)
+        assert any(head in piece for piece in pieces) and all(len(piece) <= 80 for piece in pieces)
+        assert "".join(piece.strip() for piece in pieces).replace(" ", "") == f"{name}: {head}".replace(" ", "")
+        assert not any(piece.startswith(head) for piece in pieces[1:])  # what is folded is always indented
+    assert all(len(piece) <= 40 for piece in fold(Safe(f"head: {head}"), 40))
+
+
+def test_digests_are_short_for_people_alone():
+    told = event("x")._replace(payload=json.dumps({"row": "ab" * 32, "list": ["cd" * 32], "text": "ab" * 31, "more": "ab" * 33}))
+    [row] = list(events.sheet([told]).rows)
+    assert "abababababab..." in row[-1] and "cdcdcdcdcdcd..." in row[-1] and "ab" * 32 not in row[-1].replace("ab" * 33, "")
+    assert "ab" * 31 in row[-1] and "ab" * 33 in row[-1]
+    assert "ab" * 32 in next(iter(events.wide_sheet([told]).rows))[-1] and events.to_json(told)["payload"]["row"] == "ab" * 32
+
+
+def test_a_tool_is_shown_with_what_it_starts():
+    shown = tools.fields(tool()._replace(provider="command", declared={"table": {"argv": ["git", "tag"], "cwd": "."}}))
+    assert [(field.group, field.name, field.value) for field in shown if field.group] == [
+        ("command", "argv", '["git","tag"]'),
+        ("command", "cwd", '"."'),
+    ]

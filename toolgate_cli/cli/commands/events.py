@@ -31,7 +31,10 @@ AtMost = Annotated[int | None, option("--limit", least=1, most=MOST, metavar="N"
 
 
 def run(frame: Frame, run_id: MaybeRun = None, type: Type = None, since: Since = "0", limit: AtMost = None, follow: Follow = False) -> int:
-    """Show the log: every decision and every effect, in order."""
+    """Show the log: every decision and every effect, in order.
+
+    On a terminal digests are cut to 12 digits and "..."; -o tsv and -o json have all of them.
+    """
     number, colon, hash = since.partition(":")
     if not (number.isascii() and number.isdigit() and len(number) < 19 and (not colon or _HASH.match(hash))):
         raise ToolgateError("usage", f"--since {since}: the seq of an event is wanted", "a number, or a head as toolgate prints it")

@@ -32,7 +32,7 @@ def fields(found: Verified) -> Fields:
         *([] if found.ok else [field("first bad", found.first_bad), field("reason", found.reason)]),
         field("head", found.head),
         *([field("read since", found.since)] if found.since else []),
-        *(field("goes on from", head) for head in found.heads if found.ok),
+        *(field("goes on from", "this head" if head == found.head else head) for head in found.heads if found.ok),
     )
 
 

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable
 from typing import Final
 
 from ...core.records import Event
 from ...core.types import Json
-from ..safe import Safe, line, show_json
-from .shapes import EMPTY, REDACTED, Column, Sheet, cell
+from ..safe import Safe, show_json
+from .shapes import EMPTY, REDACTED, Column, Sheet, cell, moment
 
 SCHEMA: Final = "toolgate.events/1"
+_DIGEST: Final = re.compile("[0-9a-f]{64}")
 
 
 def to_json(event: Event) -> dict[str, Json]:
@@ -40,7 +42,7 @@ def _payload(event: Event) -> Json:
 
 
 _COLUMNS: Final = (
-    *(Column(name, True) for name in ("seq", "at (utc)", "type", "call_id")),
+    *(Column(name, True) for name in ("seq", "at", "type", "call_id")),
     *(Column(name) for name in ("actor", "step")),
     Column("payload", least=60),
 )
@@ -50,13 +52,8 @@ _WIDE: Final = ("seq", "at", "run_id", "call_id", "type", "step", "capability", 
 def sheet(events: Iterable[Event]) -> Sheet:
     """For a terminal."""
     return Sheet(
-        _COLUMNS, ((cell(e.seq), _short(e.at), cell(e.type), *map(cell, (e.call_id, e.actor, e.step_id)), _said(e)) for e in events)
+        _COLUMNS, ((cell(e.seq), moment(e.at), cell(e.type), *map(cell, (e.call_id, e.actor, e.step_id)), _said(e)) for e in events)
     )
-
-
-def _short(at: str) -> Safe:
-    """Month, day and time; the year is in every other form."""
-    return line(at[5:10] + " " + at[11:19] if len(at) == 24 and at.endswith("Z") else at)
 
 
 def wide_sheet(events: Iterable[Event]) -> Sheet:
@@ -72,4 +69,15 @@ def _shown(event: Event) -> Safe:
 
 
 def _said(event: Event) -> Safe:
-    return EMPTY if event.payload == "{}" else _shown(event)
+    if event.payload is None or event.payload == "{}":
+        return EMPTY if event.payload else REDACTED
+    return show_json(_shortened(_payload(event)))
+
+
+def _shortened(value: Json) -> Json:
+    """Digests by their beginning: for people the other half of every line would be nothing else."""
+    if isinstance(value, dict):
+        return {name: _shortened(member) for name, member in value.items()}
+    if isinstance(value, list):
+        return [_shortened(member) for member in value]
+    return f"{value[:12]}..." if isinstance(value, str) and _DIGEST.fullmatch(value) else value

@@ -9,7 +9,7 @@ from ...core import durations
 from ...core.config import Tool
 from ...core.types import Json
 from ..safe import Safe, show_json
-from .shapes import Column, Fields, Sheet, cell, field
+from .shapes import Column, Fields, Sheet, cell, field, members
 
 SCHEMA: Final = "toolgate.tools/1"
 TOOL_SCHEMA: Final = "toolgate.tool/1"
@@ -52,7 +52,9 @@ def fields(tool: Tool) -> Fields:
     """As toolgate.toml would say it; what a tool does not have is left out."""
     shown = [(name, value) for name, value in to_json(tool).items() if value is not None]
     said = (field(name.replace("_", " "), _word(name, value)) for name, value in shown)
-    return (*said, field("input schema", show_json(tool.schema)))
+    table = tool.declared.get("table") if isinstance(tool.declared, dict) else None
+    started = members(tool.provider, table) if isinstance(table, dict) else ()  # what is started, as the file says it
+    return (*said, *started, field("input schema", show_json(tool.schema)))
 
 
 def _word(name: str, value: object) -> Safe:
