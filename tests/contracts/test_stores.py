@@ -18,8 +18,6 @@ from toolgate_cli.core.digests import ref
 from toolgate_cli.core.errors import ToolgateError
 from toolgate_cli.core.records import Accepted, Definition, EventQuery, RowQuery, RunQuery, Step, Turn, Value, Vote
 from toolgate_cli.host.mint import RandomMint
-from toolgate_cli.stores.memory import MemoryStore
-from toolgate_cli.stores.sqlite import SqliteStore
 
 OTHER = "rrun1111111111"
 

@@ -31,8 +31,30 @@ def test_every_way_to_name_a_call_finds_it(home: Home) -> None:
 def test_nothing_is_chosen_among_several(home: Home) -> None:
     rows = [home.row(home.start("ask")) for _ in range(3)]
     error = refused(home, [])
-    assert error.kind == "ambiguous" and all(f"toolgate approve {row.run_id} {ref(row)}" in error.hint for row in rows)
+    assert error.kind == "ambiguous"
+    listed = [waiting.ref for waiting in home.desk().pending(None, 10)[0]]
+    assert [choice.command for choice in error.choices] == [f"toolgate approve {name}" for name in listed]
+    assert set(listed) == {ref(row) for row in rows} and error.hint == ""
     assert home.desk().select([rows[1].run_id], "approve").row == rows[1]
+
+
+def test_only_those_that_the_verb_moves_are_to_choose_from(home: Home) -> None:
+    home.tools.plan["ask.send"] = [FAILED]
+    failed, waits = home.start("ask"), home.start("ask")
+    home.decide("approve", failed)
+    for verb, runs in (("approve", [waits]), ("retry", [failed]), ("reject", [waits, failed])):
+        choices = refused(home, [], verb).choices
+        assert {choice.command for choice in choices} == {f"toolgate {verb} {ref(home.row(run))}" for run in runs}, verb
+    none = refused(home, [], "review")
+    assert (none.kind, none.choices, none.hint) == ("ambiguous", (), "review moves none of them: toolgate pending list")
+
+
+def test_what_a_call_is_about_stands_beside_its_command(home: Home) -> None:
+    titled = {"ask.send": texts.tool("ask.send", more='title = "send it"')}
+    home.write(texts.operator(titled))
+    for _ in range(2):
+        home.start("ask")
+    assert [choice.about for choice in refused(home, []).choices] == ["send it"] * 2
 
 
 def test_nothing_to_choose_from_is_not_found(home: Home) -> None:
@@ -62,7 +84,8 @@ def test_the_row_of_a_step_is_not_decided_as_a_call(home: Home) -> None:
     row = home.row(run)
     for verb in ("approve", "reject", "retry", "continue-tool"):
         error = refused(home, [row.id], verb)
-        assert error.kind == "wrong_state" and error.hint == f"toolgate approve {run} --step s"
+        way = "reject" if verb == "reject" else "approve"  # nobody who said no is told how to say yes
+        assert error.kind == "wrong_state" and error.hint == f"toolgate {way} {run} --step s"
     assert home.desk().show_pending([row.id])[0].row == row  # it can be looked at
 
 

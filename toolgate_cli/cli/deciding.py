@@ -10,10 +10,10 @@ from ..core.errors import ToolgateError
 from ..core.types import Json, Verb
 from ..core.values import NamedTuple
 from ..runtime.answers import Answer, Waiting
-from . import ask, exits, output, streams
+from . import ask, exits, faults, output
 from .frame import Frame
 from .safe import fill
-from .views import failure, pending, run
+from .views import pending, run
 
 if TYPE_CHECKING:
     from ..runtime.desk import Desk
@@ -91,9 +91,4 @@ def told(frame: Frame, verb: Verb | str, answer: Answer, exit_status: bool = Fal
 
 def tell(frame: Frame, fault: ToolgateError) -> None:
     """A fault beside an answer: on stderr, in the form that a refusal has."""
-    if frame.format() in ("json", "jsonl"):
-        code = exits.OF_KIND[fault.kind]
-        output.json_line(failure.to_json(fault.kind, fault.message, fault.hint, code, fault.retryable), streams.ERR)
-    else:
-        for text in failure.lines(fault.message, fault.hint, fault.each):
-            streams.ERR.line(text)
+    faults.say(frame.format() in ("json", "jsonl"), frame.leads(fault))

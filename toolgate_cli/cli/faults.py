@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import NoReturn
 
-from ..core.errors import ToolgateError
+from ..core.errors import Choice, ToolgateError
 from . import exits
 from .frame import wants_json
 from .streams import ERR
@@ -28,7 +28,7 @@ def told(words: list[str], command: Callable[[], int]) -> int:
     try:
         return command()
     except ToolgateError as refused:
-        return _say(words, refused.kind, refused.message, refused.hint, exits.OF_KIND[refused.kind], refused.retryable, refused.each)
+        return say(wants_json(words), refused)
     except KeyboardInterrupt:
         return _interrupted(words, "interrupted", exits.INTERRUPTED)
     except Terminated:
@@ -39,21 +39,39 @@ def told(words: list[str], command: Callable[[], int]) -> int:
         return _internal(words, fault)
 
 
-def _say(
-    words: list[str], kind: str, message: str, hint: str, code: int, retryable: bool = False, each: Sequence[tuple[str, str]] = ()
-) -> int:
+def say(as_json: bool, refused: ToolgateError) -> int:
+    """A refusal, on stderr in either form; its exit code."""
+    code = exits.OF_KIND[refused.kind]
+    _tell(as_json, refused.kind, refused.message, refused.hint, code, refused.retryable, refused.choices, refused.each)
+    return code
+
+
+def _say(words: list[str], kind: str, message: str, hint: str, code: int) -> int:
+    _tell(wants_json(words), kind, message, hint, code)
+    return code
+
+
+def _tell(
+    as_json: bool,
+    kind: str,
+    message: str,
+    hint: str,
+    code: int,
+    retryable: bool = False,
+    choices: Sequence[Choice] = (),
+    each: Sequence[tuple[str, str]] = (),
+) -> None:
     from .views import failure
 
     message = _shortened(message)
-    if wants_json(words):
+    if as_json:
         from .output import json_line
 
-        json_line(failure.to_json(kind, message, hint, code, retryable), ERR)
+        json_line(failure.to_json(kind, message, hint, code, retryable, choices), ERR)
     else:
         several = [(_shortened(one), _shortened(to_do)) for one, to_do in each]
-        for text in failure.lines(message, hint, several):
+        for text in failure.lines(message, hint, choices, several, ERR.width()):
             ERR.line(text)
-    return code
 
 
 def _shortened(text: str) -> str:

@@ -71,10 +71,26 @@ class Frame(NamedTuple):
 
     def here(self, command: str) -> str:
         """A command to paste, with the options that led to this home and this store."""
+        return f"toolgate {self._ways()}{command.removeprefix('toolgate ')}"
+
+    def leads(self, refused: ToolgateError) -> ToolgateError:
+        """The same refusal; the commands that it hints at lead to this home and this store."""
+        ways = self._ways()
+        if ways:
+            import re
+
+            from . import catalogue
+
+            command = re.compile(rf"\btoolgate (?=(?:{'|'.join(sorted({name[0] for name in catalogue.names()}))})\b)")
+            refused.hint = command.sub(lambda found: found[0] + ways, refused.hint)
+            refused.choices = tuple(choice._replace(command=self.here(choice.command)) for choice in refused.choices)
+        return refused
+
+    def _ways(self) -> str:
         import shlex
 
         given = [(flag, value) for flag, value in (("-C", self.home), ("--db", self.db)) if value is not None]
-        return "".join(("toolgate ", *(f"{flag} {shlex.quote(value)} " for flag, value in given), command.removeprefix("toolgate ")))
+        return "".join(f"{flag} {shlex.quote(value)} " for flag, value in given)
 
     def note(self, text: str) -> None:
         """One line on stderr that is no error; silent with --quiet."""

@@ -25,7 +25,12 @@ def invoke(name: catalogue.Name, module: str, arguments: list[str]) -> int:
         return 0
     check_texts(taken, given, spoken)
     told = {one.name: given.pop(one.name) for one in shared}
-    code: int = run(frame(**told), **given)  # type: ignore[arg-type]  # read by the same signature
+    here = frame(**told)  # type: ignore[arg-type]  # read by the same signature
+    try:
+        code: int = run(here, **given)
+    except ToolgateError as refused:
+        here.leads(refused)
+        raise
     return code
 
 

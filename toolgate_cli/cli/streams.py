@@ -52,6 +52,14 @@ class Stream:
         except OSError:
             return False
 
+    def width(self) -> int | None:
+        """Columns of the terminal; None where there is none."""
+        if not self.terminal():
+            return None
+        import shutil
+
+        return shutil.get_terminal_size().columns
+
     def _fail(self, error: OSError) -> None:
         self.failed = "" if isinstance(error, BrokenPipeError) else error.strerror or "it cannot be written"
         # what is still buffered must go somewhere, or the interpreter complains at its end

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Literal
+
+from .values import NamedTuple
 
 Kind = Literal[
     "failed",
@@ -27,20 +30,36 @@ Kind = Literal[
 ]
 
 
+class Choice(NamedTuple):
+    """One of several commands to choose from, and what it is about: foreign text, which a reader shows as a comment."""
+
+    command: str
+    about: str
+
+
 class ToolgateError(Exception):
     """What was refused and why; nothing happened unless the message says so.
 
     `message` and `hint` are one line each, lower case, without a full stop; `hint` says what to do ("" = nothing to add).
-    Both may hold foreign text: whoever shows them passes them through the one door for such text.
-    `each`: where the message joins several faults, those one by one, each with its own hint.
+    Both may hold foreign text: whoever shows them passes them through the one door for such text. `choices` are hints of their own, a
+    line each: of commands that stand on one line a shell might run more than one. `each`: where the message joins several faults, those
+    one by one, each with its own hint.
     """
 
     def __init__(
-        self, kind: Kind, message: str, hint: str = "", *, retryable: bool = False, each: tuple[tuple[str, str], ...] = ()
+        self,
+        kind: Kind,
+        message: str,
+        hint: str = "",
+        *,
+        choices: Sequence[Choice] = (),
+        retryable: bool = False,
+        each: tuple[tuple[str, str], ...] = (),
     ) -> None:
         super().__init__(message)
         self.kind: Kind = kind
         self.message = message
         self.hint = hint
+        self.choices = tuple(choices)
         self.retryable = retryable
         self.each = each

@@ -103,9 +103,11 @@ def works(state: State) -> str:
     return _WORKS[state]
 
 
-def command(state: State, subject: str = "", detail: str = "") -> str:
-    """The first command that works there. `subject`: the id that it is about; `detail`: what its flag, if it has one, is given."""
-    first, _, flags = works(state).split(" | ")[0].partition(" ")
+def command(state: State, subject: str = "", detail: str = "", verb: Verb | None = None) -> str:
+    """The first command that works there, or the one of the verb where that works. `subject`: the id that it is about; `detail`: what its
+    flag, if it has one, is given."""
+    ways = works(state).split(" | ")
+    first, _, flags = next((way for way in ways if way.partition(" ")[0] == verb), ways[0]).partition(" ")
     return " ".join(filter(None, ("toolgate", first, subject, flags, detail if flags else "")))
 
 
@@ -117,6 +119,11 @@ def handler(state: State, verb: Verb, subject: str = "", detail: str = "") -> Ha
     verbs = works(state).split(" | ")
     use = " or ".join(filter(None, (", ".join(verbs[:-1]), verbs[-1])))
     raise ToolgateError("wrong_state", f"{verb} does not apply to {state}: use {use}", command(state, subject, detail))
+
+
+def moves(state: State, verb: Verb) -> bool:
+    """Whether the verb does something there; a denial's and a late approval's does nothing but be refused."""
+    return TABLE[state].get(verb) not in (None, "lapsed", "override")
 
 
 def state_of(run_status: Status, origin: Origin | None, arguments_missing: bool = False, expired: bool = False) -> State:

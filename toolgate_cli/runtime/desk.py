@@ -177,6 +177,7 @@ class Desk(Window):
         except ToolgateError:
             return error
         error.message, error.hint = secrets.scrub(error.message), secrets.scrub(error.hint)
+        error.choices = tuple(choice._replace(about=secrets.scrub(choice.about)) for choice in error.choices)
         return error
 
     def _known(self, world: World, *said: Json) -> Person:

@@ -6,10 +6,10 @@ The row that is found here carries its version all the way to the claim, so what
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 from ..core import canonical, chain, digests, verbs
-from ..core.errors import ToolgateError
+from ..core.errors import Choice, ToolgateError
 from ..core.records import Call, EventQuery, Row, RowQuery, Run, RunQuery
 from ..core.types import Json, Verb
 from ..core.values import NamedTuple
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 LOOKING, DECIDING = 4, 8  # the shortest prefix of an id that serves
 ID_LENGTH = 14
+MOST = 10  # commands to choose from
 SHOWN = 20  # candidates that are looked up where nothing was named
 
 
@@ -105,20 +106,22 @@ def row(tx: Reader, words: Sequence[str], verb: Verb | None, at: str, shortest: 
         return found if verb is None else _a_call(tx, found, verb, at)
     if of is not None:
         return _only_of(tx, of, verb, at)
-    calls = tx.rows(RowQuery(calls_only=True, limit=SHOWN))
-    if not calls:
-        steps = [row for row in tx.rows(RowQuery(newest_first=True, limit=10)) if row.revision is None]
-        shown = " | ".join(_command_of(tx, row, at) for row in steps)
-        raise ToolgateError(
-            "not_found", "no call waits for a decision", f"what waits is decided by naming it: {shown}" if steps else "toolgate runs list"
-        )
-    return _one(calls, verb)
+    calls = tx.rows(RowQuery(calls_only=True, newest_first=True, limit=SHOWN))
+    return _one(tx, calls, verb, at) if calls else _no_call(tx, verb, at)
 
 
-def _command_of(tx: Reader, row: Row, at: str) -> str:
+def _no_call(tx: Reader, verb: Verb | None, at: str) -> NoReturn:
+    steps = [row for row in tx.rows(RowQuery(newest_first=True, limit=MOST)) if row.revision is None]
+    if not steps:
+        raise ToolgateError("not_found", "no call waits for a decision", "toolgate runs list")
+    choices = [Choice(_command_of(tx, row, verb, at), row.reason or row.step) for row in steps]
+    raise ToolgateError("not_found", "no call waits for a decision, and a step that waits is decided by naming it", choices=choices)
+
+
+def _command_of(tx: Reader, row: Row, verb: Verb | None, at: str) -> str:
     run = tx.run(row.run_id)
     assert run is not None, row.run_id
-    return standing.command(tx, run, row, at)
+    return standing.command(tx, run, row, at, verb)
 
 
 def _a_call(tx: Reader, found: Row, verb: Verb, at: str) -> Row:
@@ -128,7 +131,7 @@ def _a_call(tx: Reader, found: Row, verb: Verb, at: str) -> Row:
     of = tx.run(found.run_id)
     assert of is not None, found.run_id
     standing.handler(tx, of, found, verb, at)
-    raise ToolgateError("wrong_state", f"{found.id} is not a call: {of.id} is {of.status}", standing.command(tx, of, found, at))
+    raise ToolgateError("wrong_state", f"{found.id} is not a call: {of.id} is {of.status}", standing.command(tx, of, found, at, verb))
 
 
 def _named(tx: Reader, asked: Words, call: str, of: Run | None, shortest: int) -> Row:
@@ -166,25 +169,33 @@ def _only_of(tx: Reader, of: Run, verb: Verb | None, at: str) -> Row:
     if of.status == "CANCELLED":
         calls = []  # a doubt that is left of a cancelled run is never an implicit choice
     if calls:
-        return _one(tuple(calls), verb)
+        return _one(tx, tuple(calls), verb, at)
     waits = rows[0] if rows else None
     if verb is not None:
         standing.handler(tx, of, waits, verb, at)
     use = verbs.works(standing.state(tx, of, waits, at))
-    raise ToolgateError("wrong_state", f"{of.id} is {of.status} and has no call that waits: use {use}", standing.command(tx, of, waits, at))
+    raise ToolgateError(
+        "wrong_state", f"{of.id} is {of.status} and has no call that waits: use {use}", standing.command(tx, of, waits, at, verb)
+    )
 
 
-def _one(found: tuple[Row, ...], verb: Verb | None) -> Row:
+def _one(tx: Reader, found: tuple[Row, ...], verb: Verb | None, at: str) -> Row:
+    """The only one; else those that the verb would move, in the order in which `pending list` has them."""
     if len(found) == 1:
         return found[0]
-    command = verb or "pending show"
-    shown = " | ".join(f"toolgate {command} {row.run_id} {digests.ref(row)}" for row in found[:10])
-    more = f" (and {len(found) - 10} more)" if len(found) > 10 else ""
+    moved = [row for row in found if verb is None or standing.moves(tx, row, verb, at)]
+    more = f"and {len(moved) - MOST} more: toolgate pending list" if len(moved) > MOST else ""
     raise ToolgateError(
         "ambiguous",
         f"{len(found) if len(found) < SHOWN else f'{SHOWN} or more'} calls wait for a decision, and nothing is chosen among several",
-        f"{shown}{more}",
+        more if moved else f"{verb} moves none of them: toolgate pending list",
+        choices=[Choice(f"toolgate {verb or 'pending show'} {digests.ref(row)}", _title(tx, row)) for row in moved[:MOST]],
     )
+
+
+def _title(tx: Reader, row: Row) -> str:
+    stored = tx.call(row.id, row.revision)
+    return (stored[0].title or stored[0].capability) if stored is not None else row.step
 
 
 def shown(tx: Reader, words: Sequence[str], at: str) -> Row:
@@ -210,7 +221,9 @@ def step(tx: Reader, word: str, step: str | None, verb: Verb, at: str) -> Row:
         raise ToolgateError("wrong_state", f"{of.id} is {of.status}: no step of it waits", standing.command(tx, of, stands, at))
     found = waits[0]
     if step is not None and step not in (found.step, found.step.rsplit("/", 1)[-1]):
-        raise ToolgateError("wrong_state", f"{of.id} waits for the step {found.step}, not for {step}", standing.command(tx, of, found, at))
+        raise ToolgateError(
+            "wrong_state", f"{of.id} waits for the step {found.step}, not for {step}", standing.command(tx, of, found, at, verb)
+        )
     return found
 
 

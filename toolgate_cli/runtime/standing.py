@@ -41,9 +41,16 @@ def handler(tx: Reader, run: Run, row: Row | None, verb: Verb, at: str) -> verbs
     return verbs.handler(state(tx, run, row, at), verb, *_named(run, row))
 
 
-def command(tx: Reader, run: Run, row: Row | None, at: str) -> str:
-    """The first command that moves what stands there."""
-    return verbs.command(state(tx, run, row, at), *_named(run, row))
+def command(tx: Reader, run: Run, row: Row | None, at: str, verb: Verb | None = None) -> str:
+    """The first command that moves what stands there, of the verb that was asked for where that one does."""
+    return verbs.command(state(tx, run, row, at), *_named(run, row), verb)
+
+
+def moves(tx: Reader, row: Row, verb: Verb, at: str) -> bool:
+    """Whether the verb does more there than to have its refusal recorded."""
+    run = tx.run(row.run_id)
+    assert run is not None, row.run_id
+    return verbs.moves(state(tx, run, row, at), verb)
 
 
 def _named(run: Run, row: Row | None) -> tuple[str, str]:

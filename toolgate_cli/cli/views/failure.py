@@ -2,23 +2,64 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
+from ...core.errors import Choice
 from ...core.types import Json
-from ..safe import Safe, fill
+from ..safe import Safe, fill, line
+
+_SHORTEST = 12  # characters of what a command is about; fewer say nothing
 
 
-def to_json(kind: str, message: str, hint: str, exit_code: int, retryable: bool) -> dict[str, Json]:
-    return {"error": {"kind": kind, "message": message, "hint": hint, "exit_code": exit_code, "retryable": retryable}}
+def to_json(kind: str, message: str, hint: str, exit_code: int, retryable: bool = False, choices: Sequence[Choice] = ()) -> dict[str, Json]:
+    """`hint` is text of one line, or of one for each command to choose from."""
+    lines = [*map(_choice, choices), *([line(hint)] if hint else [])]
+    told = "\n".join(lines) if choices else hint
+    return {"error": {"kind": kind, "message": message, "hint": told, "exit_code": exit_code, "retryable": retryable}}
 
 
-def lines(message: str, hint: str, each: Sequence[tuple[str, str]] = ()) -> list[Safe]:
-    """`each`: several faults of one file that the message joins, each with what to do about it."""
+def lines(
+    message: str, hint: str, choices: Sequence[Choice] = (), each: Sequence[tuple[str, str]] = (), width: int | None = None
+) -> Iterator[Safe]:
+    """`each`: several faults of one file that the message joins, each with what to do about it. `width`: columns of a terminal, where the comment behind a command is cut: what stood on a line of its own would be pasted as one."""
     if each:
-        return _of_each(each)
-    return [fill("error: {}", message), *([fill("hint: {}", hint)] if hint else [])]
+        yield from (fill("error: {} ({})", one, to_do) if to_do else fill("error: {}", one) for one, to_do in each)
+        yield fill("hint: {}", "mend the file, then: toolgate workflow check")
+        return
+    yield fill("error: {}", message)
+    for choice in choices:
+        yield fill("hint: {}", _choice(choice, None if width is None else width - len("hint: ")))
+    if hint:
+        yield fill("hint: {}", hint)
 
 
-def _of_each(each: Sequence[tuple[str, str]]) -> list[Safe]:
-    told = [fill("error: {} ({})", message, hint) if hint else fill("error: {}", message) for message, hint in each]
-    return [*told, fill("hint: {}", "mend the file, then: toolgate workflow check")]
+def _choice(choice: Choice, room: int | None = None) -> Safe:
+    """The command, and behind it what it is about: one word to a shell, also to one that takes # for no comment."""
+    about = line(choice.about)
+    if room is not None:
+        about = _cut(about, room - len(fill("{} # ", choice.command)))
+    return fill("{} # {}", choice.command, _quoted(about)) if about else fill("{}", choice.command)
+
+
+def _cut(text: Safe, room: int) -> Safe:
+    if _cells(text) <= room:
+        return text
+    kept = str(text)
+    while kept and _cells(kept + "...") > room:
+        kept = kept[:-1]
+    return Safe(kept + "...") if len(kept) >= _SHORTEST else Safe("")
+
+
+def _cells(text: str) -> int:
+    quoted = _quoted(text)
+    if quoted.isascii():
+        return len(quoted)
+    from rich.cells import cell_len  # knows how wide a character is drawn
+
+    return cell_len(quoted)
+
+
+def _quoted(text: str) -> Safe:
+    import shlex
+
+    return Safe(shlex.quote(text))
