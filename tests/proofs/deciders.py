@@ -162,6 +162,8 @@ class Call:
     def _edit(self, world: World, act: Act) -> str:
         assert act.text is not None
         kind = KINDS[world.policy[act.text]]
+        if kind.decision == "deny":
+            return "policy_denied"
         same = self.shown == world.tool and kind.decision == "ask" and kind.terms == self.terms and not kind.terms.apart
         starts = self.shown == world.tool and (kind.decision == "allow" or (same and kind.terms.needed == 1))
         doubt = "unsafe" if self.doubt == "idempotent" else self.doubt  # its key made it harmless, and the new one is another

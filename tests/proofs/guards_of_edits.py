@@ -44,6 +44,13 @@ OF_EDITS: tuple[Guard, ...] = (
         (EDITING + "test_arguments_that_do_not_fit_change_nothing",),
     ),
     Guard(
+        "an edit that is denied leaves the row as it was",
+        "I3",
+        '    if verdict.origin == "POLICY_DENIED":\n        hint = f"it still',
+        '    if verdict.origin == "nothing":\n        hint = f"it still',
+        (EDITING + "test_an_edit_that_the_policy_denies_leaves_the_call_as_it_was",),
+    ),
+    Guard(
         "an old key makes no edit harmless",
         "I8",
         '    return doubt if doubt in (None, "read_only") else "unsafe"\n',

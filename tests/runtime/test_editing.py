@@ -82,24 +82,34 @@ def test_a_title_is_that_of_the_new_arguments(home: Home) -> None:
 
 
 # ---- what is parked ----
-@pytest.mark.parametrize(("text", "said"), [("evil", "now denies {} as edited: never"), ("sep", "{} as edited waits for approval: ")])
-def test_a_refusal_says_that_the_edit_was_taken(home: Home, text: str, said: str) -> None:
+def test_a_refusal_says_that_the_edit_was_taken(home: Home) -> None:
     run = asked(home)
     id = home.row(run).id
     with pytest.raises(ToolgateError) as caught:
-        home.decide("approve", run, actor="bob", arguments={"text": text})
-    assert said.format(id) in caught.value.message and id in caught.value.hint
+        home.decide("approve", run, actor="bob", arguments={"text": "sep"})
+    assert f"{id} as edited waits for approval: " in caught.value.message and id in caught.value.hint
 
 
-def test_an_edit_that_the_policy_denies_ends_denied(home: Home) -> None:
-    run = asked(home)
-    assert edit(home, run, "evil") == "policy_denied"
+def test_an_edit_that_the_policy_denies_leaves_the_call_as_it_was(home: Home) -> None:
+    run = asked(home, ask=TWO)
+    home.decide("approve", run, actor="alice")
+    row, before = home.row(run), home.dump()
+    with pytest.raises(ToolgateError) as caught:
+        home.decide("approve", run, actor="bob", arguments={"text": "evil"})
+    assert (caught.value.kind, caught.value.message) == ("policy_denied", f"the policy denies {row.id} with these arguments: never")
+    assert caught.value.hint == f"it still waits as it was: toolgate pending show {row.id}"
+    assert changed(before, home.dump()) == ["events"] and home.types(run)[-1] == "DECISION_REFUSED"
+    told = payload(home.events(run)[-1])
+    assert (told["verb"], told["kind"]) == ("approve", "policy_denied") and "evil" not in repr(told)
+    home.decide("approve", run, actor="bob")  # its ref and its votes are what they were
+    assert texts_of(home) == ["hi"] and home.run(run).status == "COMPLETED"
+
+
+def test_what_is_denied_stays_denied_whatever_the_new_arguments(home: Home) -> None:
+    run = asked(home, "evil")
     row = home.row(run)
-    assert (row.origin, row.version, row.revision, row.reason) == ("POLICY_DENIED", 2, 2, "never") and home.tools.starts == []
-    assert edit(home, run, "hi") == "policy_denied" and home.row(run) == row  # a denial is terminal, whatever the new arguments
+    assert edit(home, run, "hi") == "policy_denied" and home.row(run) == row and home.tools.starts == []
     assert home.types(run)[-1] == T + "OVERRIDE_REJECTED"
-    home.decide("continue_tool", run)
-    assert home.run(run).status == "COMPLETED" and home.tools.starts == []
 
 
 @pytest.mark.parametrize("text", ["big", "sep"])

@@ -226,9 +226,7 @@ def _with_changes(unit: Unit, row: Row, verdict: Park) -> Park:
 def _parked_again(verdict: Park, row: Row, *, asked_again: bool = False, as_edited: str = "") -> ToolgateError | None:
     """How a verb ends whose call was parked again without a start."""
     if row.origin == "POLICY_DENIED":
-        return ToolgateError(
-            "policy_denied", f"the policy now denies {row.id}{as_edited}: {row.reason}", f"toolgate continue-tool {row.id}"
-        )
+        return ToolgateError("policy_denied", f"the policy now denies {row.id}: {row.reason}", f"toolgate continue-tool {row.id}")
     if row.origin == "APPROVAL_REQUIRED" and not asked_again:
         why = f"its tool changed after it was parked: {row.reason}" if verdict.superseded else f"the policy asks for it: {row.reason}"
         return ToolgateError("superseded", f"{row.id}{as_edited} waits for approval: {why}", f"toolgate pending show {row.id}")

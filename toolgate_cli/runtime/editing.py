@@ -1,6 +1,7 @@
 """An edit: other arguments for a call that waits for approval, as a revision of its own. Calls are immutable; the old ref ends (I3).
 
-Whatever stands before the policy refuses an edit and leaves the row as it was; from the policy on, the new revision takes its place.
+Whatever stands before the policy refuses an edit and leaves the row as it was, and so does its denial; otherwise the new revision takes its
+place.
 """
 
 from __future__ import annotations
@@ -31,11 +32,15 @@ def question(case: Case, call: Call) -> Question:
 
 
 def refusal(case: Case, verdict: Start | Park) -> ToolgateError | None:
-    """What is to be on record of an edit that its editor may not ask for. Raises ToolgateError("invalid") for one that cannot be judged."""
+    """What is to be on record of an edit that nobody, or not its editor, may ask for. ToolgateError("invalid") is raised for one that cannot
+    be judged."""
     if isinstance(verdict, Start):
         return None
     if verdict.phase is not None:
         raise _unfit(case, verdict.reason)
+    if verdict.origin == "POLICY_DENIED":
+        hint = f"it still waits as it was: toolgate pending show {case.row.id}"
+        return ToolgateError("policy_denied", f"the policy denies {case.row.id} with these arguments: {verdict.reason}", hint)
     if verdict.code != "auth_denied":
         return None
     return ToolgateError(
