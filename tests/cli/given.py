@@ -91,6 +91,13 @@ def tool(text: str = "pay") -> Tool:
     return Tool(name, text, text, "write", "unsafe", 10.0, 1, text, True, schema, "d", text, None, ExitRules(), (), declared)  # type: ignore[arg-type]
 
 
+def edited(target: Waiting, arguments: Any, title: str | None = None) -> Waiting:
+    """The same as it is to be with other arguments."""
+    assert target.call is not None
+    changed = target.call._replace(arguments=canonical.encode(arguments), title=title, revision=target.call.revision + 1)
+    return target.decided_as(changed)
+
+
 class FakeDesk:
     """Answers every question with one of the above; `asked` holds what was asked, in order."""
 
@@ -122,6 +129,9 @@ class FakeDesk:
         }
 
         def ask(*words: Any, **more: Any) -> Any:
+            consent = more.pop("ask", None)
+            if consent is not None:  # as the real one: before anything is done
+                consent(edited(words[0], more["arguments"]) if more.get("arguments") else words[0])
             self.asked.append((name, *words, more) if more else (name, *words))
             if self.refuse is not None:
                 raise self.refuse

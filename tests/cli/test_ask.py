@@ -91,7 +91,7 @@ def test_anything_else_decides_nothing(tmp_path, typed):
     terminal.child.expect_exact(QUESTION)
     terminal.child.send(typed)
     assert terminal.end() == 2 and terminal.asked() == "select"
-    assert "nothing happened" in terminal.child.before
+    assert "nothing happened" in terminal.child.before and "hint: the same command asks again\r\n" in terminal.child.before
 
 
 def test_what_was_typed_before_the_question_is_thrown_away(tmp_path):

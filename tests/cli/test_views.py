@@ -19,7 +19,7 @@ from toolgate_cli.cli.views import run as one
 from toolgate_cli.cli.views.shapes import Column, Sheet
 from toolgate_cli.runtime.answers import Checked
 
-from .given import CALL, COMMANDS, HEAD, HOSTILE, REF, RUN, FakeDesk, answer, event, tool, view, waiting
+from .given import CALL, COMMANDS, HEAD, HOSTILE, REF, RUN, FakeDesk, answer, edited, event, tool, view, waiting
 
 CSI = re.compile(r"\x1b\[[0-9;]*m")
 SHEETS = {
@@ -112,26 +112,28 @@ def test_the_card_shows_everything_and_cuts_nothing():
 
 def test_the_card_of_an_edit_shows_both_arguments_and_where_they_differ():
     target = waiting(text=HOSTILE)
-    shown = {(group, name): value for name, value, group in card.fields(card.edited(target, {HOSTILE: "new\x1b", "n": 1}))}
+    shown = {(group, name): value for name, value, group in card.fields(edited(target, {HOSTILE: "new\x1b", "n": 1}, "to new\x1b"))}
     before = "arguments before the edit"
     assert shown["arguments", show_json(HOSTILE)] == show_json("new\x1b") and shown["arguments", "n"] == "1"
     assert shown[before, show_json(HOSTILE)] == show_json(HOSTILE) and shown[before, "n"] == "1.0"
     assert unescape(shown["", "changed by the edit"]).count("/") >= 2 and "/n" in shown["", "changed by the edit"]
+    assert unescape(shown["", "title"]) == "to new\x1b"
+    assert shown["", "ref"] == f"{REF}, as it is now: with this edit the call gets another"
+    assert shown["", "digest"] == f"{target.row.call_digest}, as it is now: with this edit the call gets another"
     assert shown["", "revision"] == "2" and all(harmless(text) for text in shown.values())
 
 
 def test_the_card_of_an_edit_names_five_places_and_says_that_there_are_more():
     for many, more in ((4, False), (9, True)):
-        target = card.edited(waiting(), {"pay": "pay", "n": 1.0, **{f"k{n}": n for n in range(many)}})
+        target = edited(waiting(), {"pay": "pay", "n": 1.0, **{f"k{n}": n for n in range(many)}})
         [told] = [value for name, value, _ in card.fields(target) if name == "changed by the edit"]
         assert told.endswith(" and more") == more
 
 
 def test_an_edit_that_changes_nothing_is_the_card_as_it_was():
-    assert card.edited(waiting(), {"n": 1.0, "pay": "pay"}) == waiting() != card.edited(waiting(), {"n": 1, "pay": "pay"})
-    assert card.edited(waiting("INPUT"), {}) == waiting("INPUT")
     target = waiting()
     assert target.call is not None
+    assert target.decided_as(target.call) == target and not target.to_be_edited
     gone = target._replace(before=target.call._replace(arguments=None))
     assert "not stored" in {name: value for name, value, _ in card.fields(gone)}["arguments before the edit"]
 

@@ -5,15 +5,14 @@ from __future__ import annotations
 import os
 import sys
 import termios
-from collections.abc import Mapping
 
 from ..core.errors import ToolgateError
-from ..core.types import Json
 from ..runtime.answers import Waiting
 from .safe import Safe, fill
 from .streams import ERR
 
 STDIN = 0
+AGAIN = "the same command asks again"  # a command of ours would leave out what was given with it
 
 
 def must_ask(yes: bool, no_input: bool) -> bool:
@@ -31,21 +30,21 @@ def answerable() -> bool:
     return os.isatty(STDIN)
 
 
-def confirm(verb: str, target: Waiting, edited: Mapping[str, Json] | None = None) -> None:
-    """Shows the card and asks; raises `usage` unless the answer is `yes`. `edited`: arguments that are to replace those of the call."""
+def confirm(verb: str, target: Waiting) -> None:
+    """Shows the card and asks; raises `usage` unless the answer is `yes`."""
     from .output import write_fields
     from .views import card
 
-    write_fields(card.fields(target if edited is None else card.edited(target, edited)), ERR)
+    write_fields(card.fields(target), ERR)
     if not _says_yes(verb):
-        raise ToolgateError("usage", f"not confirmed, nothing happened: {target.ref} still waits", f"toolgate {verb} {target.ref}")
+        raise ToolgateError("usage", f"not confirmed, nothing happened: {target.ref} still waits", AGAIN)
 
 
 def consent(told: Safe, verb: str) -> None:
     """Says what is about to happen and asks; raises `usage` unless the answer is `yes`."""
     ERR.line(told)
     if not _says_yes(verb):
-        raise ToolgateError("usage", "not confirmed, nothing happened", "--yes decides without the question")
+        raise ToolgateError("usage", "not confirmed, nothing happened", AGAIN)
 
 
 def _says_yes(verb: str) -> bool:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from ..core import verbs
 from ..core.errors import ToolgateError
-from ..core.types import Json, Verb
+from ..core.types import Verb
 from ..core.values import NamedTuple
-from ..runtime.answers import Answer, Waiting
+from ..runtime.answers import Answer, Consent, Waiting
 from . import ask, exits, faults, output
 from .frame import Frame
 from .safe import fill
@@ -32,25 +31,14 @@ def decide(
     manner: Manner,
     exit_status: bool,
     choose: Callable[[Desk], Waiting],
-    act: Callable[[Desk, Waiting], Answer],
-    edited: Mapping[str, Json] | None = None,
+    act: Callable[[Desk, Waiting, Consent], Answer],
 ) -> int:
-    """Chooses one row, asks where a person is there, and carries the decision out on exactly that row. `edited`: the arguments that the
-    call is to have instead of its own."""
+    """Chooses one row and carries the decision out on exactly that row; where a person is there they are asked, once nothing refuses it."""
     frame.format()  # a wrong format is found out before anything happens, not after
     asking = ask.must_ask(manner.yes, manner.no_input)
     with frame.session() as session:
-        target = choose(session)
-        if asking and not _in_vain(verb, target):
-            ask.confirm(verb, target, edited)
-        return conclude(frame, verb, act(session, target), exit_status)
-
-
-def _in_vain(verb: Verb, target: Waiting) -> bool:
-    """Whether the verb only records that it was refused, a denial's or a late approval's: nobody is asked for a word that counts for
-    nothing."""
-    state = verbs.state_of("RUNNING", target.row.origin, target.call is not None and target.call.arguments is None, target.expired)
-    return verbs.TABLE[state].get(verb) in ("lapsed", "override")
+        answer = act(session, choose(session), (lambda shown: ask.confirm(verb, shown)) if asking else None)
+        return conclude(frame, verb, answer, exit_status)
 
 
 def choice(frame: Frame, verb: Verb, words: Sequence[str] | None, step: str | None) -> Callable[[Desk], Waiting]:

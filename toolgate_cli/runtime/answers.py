@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Literal
+from collections.abc import Callable, Mapping
+from typing import Literal, TypeAlias
 
 from ..core.errors import ToolgateError
 from ..core.records import Call, Event, Row, Run
@@ -31,6 +31,18 @@ class Waiting(NamedTuple):
     form: Json = None
     output: Json = None
     before: Call | None = None
+
+    def decided_as(self, call: Call) -> Waiting:
+        """The same with another revision of its call, which an edit would make."""
+        return self if self.call is None or call.revision == self.call.revision else self._replace(call=call, before=self.call)
+
+    @property
+    def to_be_edited(self) -> bool:
+        """Whether the call is a revision that is still to be made: the ref and the digest are those of the one before it."""
+        return self.call is not None and self.call.revision != self.row.revision
+
+
+Consent: TypeAlias = "Callable[[Waiting], None] | None"  # asks a person about a row as it is to be decided; raises where they do not agree
 
 
 class RunView(NamedTuple):

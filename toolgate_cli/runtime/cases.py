@@ -44,6 +44,10 @@ class Decided(NamedTuple):
     refusal: ToolgateError | None = None
 
 
+class Undone(Exception):
+    """Ends a transaction that was only to show what would come of it: nothing of it stays."""
+
+
 def claim(case: Case) -> Row:
     """Takes the row that was selected; whoever comes second changes nothing (I2)."""
     claimed = case.unit.tx.claim(case.row)

@@ -7,6 +7,7 @@ A refusal that is itself on record commits its event and is raised afterwards.
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Literal, TypeAlias
 
 from ..core import canonical, chain, changes, digests, quorum
@@ -18,7 +19,7 @@ from ..core.world import Needs
 from . import editing, ending, gate, parking, recovery, standing
 from .advance import put, waiting
 from .answers import EffectWord
-from .cases import Case, Decided, Decision, claim, said
+from .cases import Case, Decided, Decision, Undone, claim, said
 from .engine import Engine
 from .parking import tells
 from .unit import Unit
@@ -27,20 +28,41 @@ from .work import Invoke
 Handler: TypeAlias = Callable[[Case], "Decided | Needs"]
 
 
-def decide(engine: Engine, target: Row, decision: Decision) -> EffectWord:
-    """Carries a decision out and drives what it set free. Raises what refused it."""
+def decide(engine: Engine, target: Row, decision: Decision, ask: Callable[[Call], None] | None = None) -> EffectWord:
+    """Carries a decision out and drives what it set free. Raises what refused it. `ask`: is given the call as it would be decided, once
+    nothing refuses that and with nothing of it done; where it returns, the decision is made on what is there then."""
     while True:
-        with engine.write() as unit:
+        call: Call | None = None
+        with suppress(Undone), engine.write() as unit:
             decided = _decide(engine, unit, target, decision)
-        if not isinstance(decided, Needs):
+            if ask is not None and not isinstance(decided, Needs) and not _in_vain(unit, target, decided):
+                call = _newest(unit, target)
+                raise Undone
+        if call is not None and ask is not None:
+            ask(call)
+            ask = None
+        elif isinstance(decided, Needs):
+            engine.prepare(decided)
+        else:
             break
-        engine.prepare(decided)
     engine.carry(target.run_id, decided.work)
     if decided.refusal is not None:
         if decided.work is None:
             raise decided.refusal
         engine.faults.setdefault(target.run_id, decided.refusal)  # something was started on the way: how the run stands is the answer
     return decided.effect
+
+
+def _in_vain(unit: Unit, target: Row, decided: Decided) -> bool:
+    """Whether a word would count for nothing: it is refused and the row stays as it is, or it came too late."""
+    refusal = decided.refusal
+    return refusal is not None and (refusal.kind == "expired" or unit.tx.verify_still_current(target) is not None)
+
+
+def _newest(unit: Unit, target: Row) -> Call:
+    stored = unit.tx.call(target.id)
+    assert stored is not None, target.id
+    return stored[0]
 
 
 def _decide(engine: Engine, unit: Unit, target: Row, decision: Decision) -> Decided | Needs:

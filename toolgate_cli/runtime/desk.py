@@ -15,7 +15,7 @@ from ..core.person import Person
 from ..core.records import Call, Row, RowQuery
 from ..core.types import Json, Verb
 from . import deciding, gates, heads, looking, recovery, selecting, starting
-from .answers import Answer, EffectWord, Redaction, Waiting
+from .answers import Answer, Consent, EffectWord, Redaction, Waiting
 from .cases import Decision
 from .engine import Engine
 from .unit import write
@@ -117,45 +117,54 @@ class Desk(Window):
         with self._ports.store.read() as tx:
             return self._waiting(tx, selecting.step(tx, run, step, verb, self._now(tx)))
 
+    # Of all of them `ask` is called with what is to be decided, once nothing refuses that; None: the verb itself is the decision.
     def approve(
-        self, target: Waiting, *, reason: str | None = None, may_run_twice: bool = False, arguments: Mapping[str, Json] | None = None
+        self,
+        target: Waiting,
+        *,
+        reason: str | None = None,
+        may_run_twice: bool = False,
+        arguments: Mapping[str, Json] | None = None,
+        ask: Consent = None,
     ) -> Answer:
         """`arguments`: the call is to run with these instead of its own."""
-        return self._decide(target, Decision("approve", reason, may_run_twice, arguments=arguments))
+        return self._decide(target, Decision("approve", reason, may_run_twice, arguments=arguments), ask)
 
-    def reject(self, target: Waiting, *, reason: str | None = None) -> Answer:
-        return self._decide(target, Decision("reject", reason))
+    def reject(self, target: Waiting, *, reason: str | None = None, ask: Consent = None) -> Answer:
+        return self._decide(target, Decision("reject", reason), ask)
 
-    def retry(self, target: Waiting, *, reason: str | None = None, may_run_twice: bool = False) -> Answer:
-        return self._decide(target, Decision("retry", reason, may_run_twice))
+    def retry(self, target: Waiting, *, reason: str | None = None, may_run_twice: bool = False, ask: Consent = None) -> Answer:
+        return self._decide(target, Decision("retry", reason, may_run_twice), ask)
 
-    def continue_tool(self, target: Waiting, *, reason: str | None = None, outcome: Mapping[str, Json] | None = None) -> Answer:
-        return self._decide(target, Decision("continue-tool", reason, outcome=outcome))
+    def continue_tool(
+        self, target: Waiting, *, reason: str | None = None, outcome: Mapping[str, Json] | None = None, ask: Consent = None
+    ) -> Answer:
+        return self._decide(target, Decision("continue-tool", reason, outcome=outcome), ask)
 
-    def approve_step(self, target: Waiting, *, reason: str | None = None) -> Answer:
-        return self._step(target, gates.Word("approve", reason))
+    def approve_step(self, target: Waiting, *, reason: str | None = None, ask: Consent = None) -> Answer:
+        return self._step(target, gates.Word("approve", reason), ask)
 
-    def reject_step(self, target: Waiting, *, reason: str | None = None) -> Answer:
-        return self._step(target, gates.Word("reject", reason))
+    def reject_step(self, target: Waiting, *, reason: str | None = None, ask: Consent = None) -> Answer:
+        return self._step(target, gates.Word("reject", reason), ask)
 
-    def review(self, target: Waiting, *, note: str) -> Answer:
-        return self._step(target, gates.Word("review", note))
+    def review(self, target: Waiting, *, note: str, ask: Consent = None) -> Answer:
+        return self._step(target, gates.Word("review", note), ask)
 
     def answer(self, target: Waiting, texts: Mapping[str, str], values: Mapping[str, Json]) -> Answer:
         return self._step(target, gates.Word("answer", None, texts, values))
 
-    def _decide(self, target: Waiting, decision: Decision) -> Answer:
+    def _decide(self, target: Waiting, decision: Decision, ask: Consent) -> Answer:
         self._guard(decision.verb, target.row)
         recovery.end_survivors(self._ports, target.row)
         said = (dict(given) for given in (decision.outcome, decision.arguments) if given is not None)
         engine = self._engine(target.row.run_id, decision.reason, *said)
-        effect = deciding.decide(engine, target.row, decision)
+        effect = deciding.decide(engine, target.row, decision, None if ask is None else lambda call: ask(target.decided_as(call)))
         return self._answer(target.row.run_id, effect, engine)
 
-    def _step(self, target: Waiting, word: gates.Word) -> Answer:
+    def _step(self, target: Waiting, word: gates.Word, ask: Consent = None) -> Answer:
         self._guard(word.verb, target.row)
         engine = self._engine(target.row.run_id, word.note, dict(word.texts), dict(word.values))
-        effect = gates.decide(engine, target.row, word)
+        effect = gates.decide(engine, target.row, word, None if ask is None else lambda: ask(target))
         return self._answer(target.row.run_id, effect, engine)
 
     # ---- what all of them stand on ----

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 
 from ..core import canonical, cursor, forms
 from ..core.cursor import Cursor, Frame
@@ -14,6 +15,7 @@ from ..core.values import NamedTuple
 from . import parking, standing
 from .advance import fail_step, put
 from .answers import EffectWord
+from .cases import Undone
 from .engine import Engine
 from .unit import Unit
 from .work import Work
@@ -38,25 +40,35 @@ EVENTS = {  # what waits and what was said -> the event, and how the command cal
 }
 
 
-def decide(engine: Engine, target: Row, word: Word) -> EffectWord:
-    """Carries the word out and drives what it set free."""
+def decide(engine: Engine, target: Row, word: Word, ask: Callable[[], None] | None = None) -> EffectWord:
+    """Carries the word out and drives what it set free. `ask`: is called once nothing refuses the word, with nothing of it done."""
+    if ask is not None:
+        with suppress(Undone), engine.write() as unit:
+            _take(engine, unit, target, word)
+            raise Undone
+        ask()
     with engine.write() as unit:
-        row = unit.tx.verify_still_current(target)
-        if row is None:
-            raise ToolgateError("claim_lost", f"the step {target.step} was decided by somebody else", f"toolgate runs show {target.run_id}")
-        run = unit.tx.run(row.run_id)
-        assert run is not None
-        handler = standing.handler(unit.tx, run, row, word.verb, unit.now)
-        parking.asked_by_the_chain(unit, row)
-        answers = forms.check(_form(row), word.texts, word.values) if handler == "answer" else {}
-        if unit.tx.claim(row) is None:
-            raise ToolgateError("claim_lost", f"the step {target.step} was decided by somebody else", f"toolgate runs show {target.run_id}")
-        event, effect = EVENTS[row.origin, handler]
-        facts: dict[str, Json] = {"items": list(answers)} if handler == "answer" else {"note": word.note}
-        unit.decided(event, run, row, None, facts)
-        work = HANDLERS[handler](Said(engine, unit, run, row, word, answers))
+        effect, work = _take(engine, unit, target, word)
     engine.carry(target.run_id, work)
-    return effect  # type: ignore[return-value]  # every word of EVENTS is an EffectWord
+    return effect
+
+
+def _take(engine: Engine, unit: Unit, target: Row, word: Word) -> tuple[EffectWord, Work | None]:
+    row = unit.tx.verify_still_current(target)
+    if row is None:
+        raise ToolgateError("claim_lost", f"the step {target.step} was decided by somebody else", f"toolgate runs show {target.run_id}")
+    run = unit.tx.run(row.run_id)
+    assert run is not None
+    handler = standing.handler(unit.tx, run, row, word.verb, unit.now)
+    parking.asked_by_the_chain(unit, row)
+    answers = forms.check(_form(row), word.texts, word.values) if handler == "answer" else {}
+    if unit.tx.claim(row) is None:
+        raise ToolgateError("claim_lost", f"the step {target.step} was decided by somebody else", f"toolgate runs show {target.run_id}")
+    event, effect = EVENTS[row.origin, handler]
+    facts: dict[str, Json] = {"items": list(answers)} if handler == "answer" else {"note": word.note}
+    unit.decided(event, run, row, None, facts)
+    work = HANDLERS[handler](Said(engine, unit, run, row, word, answers))
+    return effect, work  # type: ignore[return-value]  # every word of EVENTS is an EffectWord
 
 
 def _form(row: Row) -> Json:

@@ -12,7 +12,7 @@ from ..frame import Frame
 from ..options import Arguments, ExitStatus, MayRunTwice, NoInput, Reason, StepPath, Words, Yes
 
 if TYPE_CHECKING:
-    from ...runtime.answers import Answer, Waiting
+    from ...runtime.answers import Answer, Consent, Waiting
     from ...runtime.desk import Desk
 
 PURPOSE: Final = "Decide"
@@ -39,11 +39,16 @@ def run(
     choose = choice(frame, "approve", words, step)
     manner = Manner(yes, no_input)
     if step is not None:
-        return decide(frame, "approve", manner, exit_status, choose, lambda s, target: s.approve_step(target, reason=reason))
+        return decide(frame, "approve", manner, exit_status, choose, lambda s, target, ask: s.approve_step(target, reason=reason, ask=ask))
     if arguments is not None:
         return _edited(frame, manner, exit_status, choose, Edit(arguments, reason, may_run_twice))
     return decide(
-        frame, "approve", manner, exit_status, choose, lambda s, target: s.approve(target, reason=reason, may_run_twice=may_run_twice)
+        frame,
+        "approve",
+        manner,
+        exit_status,
+        choose,
+        lambda s, target, ask: s.approve(target, reason=reason, may_run_twice=may_run_twice, ask=ask),
     )
 
 
@@ -60,8 +65,8 @@ def _edited(frame: Frame, manner: Manner, exit_status: bool, choose: Callable[[D
 
     given = read_object(edit.file)
 
-    def approve(session: Desk, target: Waiting) -> Answer:
+    def approve(session: Desk, target: Waiting, ask: Consent) -> Answer:
         with blaming(given):
-            return session.approve(target, reason=edit.reason, may_run_twice=edit.may_run_twice, arguments=given.values)
+            return session.approve(target, reason=edit.reason, may_run_twice=edit.may_run_twice, arguments=given.values, ask=ask)
 
-    return decide(frame, "approve", manner, exit_status, choose, approve, given.values)
+    return decide(frame, "approve", manner, exit_status, choose, approve)

@@ -35,5 +35,10 @@ def run(
     choose = choice(frame, "continue-tool", words, None)
     manner = Manner(yes, no_input)
     return decide(
-        frame, "continue-tool", manner, exit_status, choose, lambda s, target: s.continue_tool(target, reason=reason, outcome=outcome)
+        frame,
+        "continue-tool",
+        manner,
+        exit_status,
+        choose,
+        lambda s, target, ask: s.continue_tool(target, reason=reason, outcome=outcome, ask=ask),
     )

@@ -27,5 +27,5 @@ def run(
     choose = choice(frame, "reject", words, step)
     manner = Manner(yes, no_input)
     if step is not None:
-        return decide(frame, "reject", manner, exit_status, choose, lambda s, target: s.reject_step(target, reason=reason))
-    return decide(frame, "reject", manner, exit_status, choose, lambda s, target: s.reject(target, reason=reason))
+        return decide(frame, "reject", manner, exit_status, choose, lambda s, target, ask: s.reject_step(target, reason=reason, ask=ask))
+    return decide(frame, "reject", manner, exit_status, choose, lambda s, target, ask: s.reject(target, reason=reason, ask=ask))

@@ -35,7 +35,12 @@ def run(
     choose = choice(frame, "retry", words, None)
     manner = Manner(yes, no_input)
     return decide(
-        frame, "retry", manner, exit_status, choose, lambda s, target: s.retry(target, reason=reason, may_run_twice=may_run_twice)
+        frame,
+        "retry",
+        manner,
+        exit_status,
+        choose,
+        lambda s, target, ask: s.retry(target, reason=reason, may_run_twice=may_run_twice, ask=ask),
     )
 
 

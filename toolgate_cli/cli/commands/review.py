@@ -33,5 +33,5 @@ def run(
         Manner(yes, no_input),
         exit_status,
         lambda session: session.select_step(run_id, step, "review"),
-        lambda session, target: session.review(target, note=note or ""),
+        lambda session, target, ask: session.review(target, note=note or "", ask=ask),
     )

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
-from ...core import canonical, changes
+from ...core import changes
 from ...core.types import Json
 from ...runtime.answers import Waiting
-from ..safe import fill, show_json
+from ..safe import Safe, fill, show_json
 from .pending import arguments, title
 from .shapes import Field, Fields, field, member_name, members
 from .warnings import warnings
@@ -18,17 +18,9 @@ def fields(waiting: Waiting) -> Fields:
     return tuple(_fields(waiting))
 
 
-def edited(waiting: Waiting, new: Mapping[str, Json]) -> Waiting:
-    """The same call as it is to be with other arguments; as it is where they are its own."""
-    call, text = waiting.call, canonical.encode(dict(new))
-    if call is None or call.arguments == text:
-        return waiting
-    return waiting._replace(call=call._replace(arguments=text, revision=call.revision + 1), before=call)
-
-
 def _fields(waiting: Waiting) -> Iterator[Field]:
     row = waiting.row
-    yield field("ref", waiting.ref)
+    yield field("ref", _until_edited(waiting, waiting.ref))
     yield field("origin", row.origin)
     yield field("run", row.run_id)
     yield field("workflow", waiting.workflow)
@@ -73,7 +65,11 @@ def _call(waiting: Waiting) -> Iterator[Field]:
         yield field(name, tool.get(name) or "not known: the definition is not stored")
     yield field("requested by", call.requested_by)
     yield field("revision", call.revision)
-    yield field("digest", waiting.row.call_digest)
+    yield field("digest", _until_edited(waiting, waiting.row.call_digest))
+
+
+def _until_edited(waiting: Waiting, name: str | None) -> Safe:
+    return fill("{}, as it is now: with this edit the call gets another" if waiting.to_be_edited else "{}", name)
 
 
 def _edit(waiting: Waiting) -> Iterator[Field]:

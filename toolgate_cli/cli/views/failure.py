@@ -21,7 +21,8 @@ def to_json(kind: str, message: str, hint: str, exit_code: int, retryable: bool 
 def lines(
     message: str, hint: str, choices: Sequence[Choice] = (), each: Sequence[tuple[str, str]] = (), width: int | None = None
 ) -> Iterator[Safe]:
-    """`each`: several faults of one file that the message joins, each with what to do about it. `width`: columns of a terminal, where the comment behind a command is cut: what stood on a line of its own would be pasted as one."""
+    """`each`: several faults of one file that the message joins, each with what to do about it. `width`: columns of a
+    terminal, where the comment behind a command is cut: what stood on a line of its own would be pasted as one."""
     if each:
         yield from (fill("error: {} ({})", one, to_do) if to_do else fill("error: {}", one) for one, to_do in each)
         yield fill("hint: {}", "mend the file, then: toolgate workflow check")
