@@ -16,7 +16,7 @@ APPROVAL_REQUIRED   start     refuse  -          -        -       -     -       
 EXPIRED             lapsed    refuse  ask_again  -        -       -     -          -           cancel   retry | reject
 EXECUTION_FAILED    -         refuse  replay     give_up  -       -     -          -           cancel   retry | reject | continue-tool
 NOT_RECEIVED        -         refuse  -          give_up  -       -     -          -           cancel   reject | continue-tool
-OUTCOME_UNKNOWN     -         refuse  replay     give_up  -       -     -          -           cancel   retry | reject | continue-tool
+OUTCOME_UNKNOWN     -         refuse  replay     give_up  -       -     -          -           cancel   continue-tool --outcome-file | retry --may-run-twice | reject
 POLICY_DENIED       override  refuse  override   give_up  -       -     -          -           cancel   reject | continue-tool
 STEP_APPROVAL       pass      fail    -          -        -       -     -          -           cancel   approve --step | reject --step
 ESCALATION          pass      fail    -          -        -       -     -          -           cancel   approve --step | reject --step
@@ -25,10 +25,10 @@ INPUT               -         -       -          -        answer  -     -       
 RUNNING             -         -       -          -        -       -     take_over  -           cancel   continue | wait
 PAUSED              -         -       -          -        -       -     drive      reposition  cancel   continue | retry --step
 FAILED              -         -       -          -        -       -     -          reposition  -        retry --step
-COMPLETED           -         -       -          -        -       -     -          -           -        start
-CANCELLED           -         -       -          -        -       -     -          -           nothing  start
+COMPLETED           -         -       -          -        -       -     -          -           -        runs show
+CANCELLED           -         -       -          -        -       -     -          -           nothing  runs show
 CANCELLED_IN_DOUBT  -         -       -          settle   -       -     -          -           nothing  continue-tool --outcome-file
-"""
+"""  # noqa: E501
 ROWS = [line.split(None, 10) for line in DRAWN.strip().splitlines()]
 CELLS = [(row[0], verb, cell) for row in ROWS for verb, cell in zip(VERBS, row[1:10], strict=True)]
 
@@ -44,7 +44,8 @@ def test_a_cell_is_its_handler_or_a_refusal_that_says_what_works(state: State, v
     assert state in caught.value.message and verb in caught.value.message
     first = works(state).split(" | ")[0]
     assert f"use {first}" in caught.value.message
-    assert caught.value.hint.split() == ["toolgate", first.split()[0], "c7", *first.split()[1:]]
+    words, _, flag = first.partition(" --")
+    assert caught.value.hint == f"toolgate {words} c7" + (f" --{flag}" if flag else "")
 
 
 def test_the_table_has_every_state_and_nothing_else() -> None:
@@ -65,7 +66,7 @@ def test_everything_unfinished_has_a_verb_that_moves_it() -> None:
 def test_what_works_is_in_the_table() -> None:
     for state in get_args(State):
         for verb in works(state).split(" | "):
-            if verb not in ("start", "wait"):
+            if verb not in ("runs show", "wait"):
                 assert verb in TABLE[state] or verb.split(" ")[0] in TABLE[state]
 
 
@@ -76,7 +77,7 @@ def test_a_refusal_reads_as_a_sentence() -> None:
     assert caught.value.hint == "toolgate retry c7"
     with pytest.raises(ToolgateError) as caught:
         handler("COMPLETED", "cancel")
-    assert (caught.value.message, caught.value.hint) == ("cancel does not apply to COMPLETED: use start", "toolgate start")
+    assert (caught.value.message, caught.value.hint) == ("cancel does not apply to COMPLETED: use runs show", "toolgate runs show")
 
 
 @pytest.mark.parametrize(

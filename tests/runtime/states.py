@@ -192,6 +192,8 @@ def obey(home: Home, hint: str) -> object:
     if verb in ("approve", "reject", "retry", "continue-tool"):
         outcome = words[-2:] == ["--outcome-file", "FILE"]
         return _decide(desk, verb, words[:-2] if outcome else words, outcome=outcome)
+    if verb == "runs":
+        return desk.show_run(words[1])
     [about] = words
     match verb:
         case "review":
@@ -200,6 +202,4 @@ def obey(home: Home, hint: str) -> object:
             return desk.answer(desk.select_step(about, None, "answer"), {"street": "High Street"}, {})
         case "continue":
             return desk.continue_run(about)
-        case "start":
-            return desk.start(about, {}, {})
     raise ToolgateError("usage", f"no such command: {hint}")

@@ -99,7 +99,8 @@ def test_what_a_run_waits_for_is_shown_in_the_place_of_a_call_and_nothing_else_i
     assert quick.desk().show_pending([gate])[0].row == quick.row(gate)
     assert quick.desk().show_pending([quick.row(gate).id])[0].row == quick.row(gate)
     done = told(lambda: quick.desk().show_pending([over]))
-    assert (done.kind, done.message) == ("wrong_state", f"{over} is COMPLETED and has no call that waits: use start")
+    assert (done.kind, done.message) == ("wrong_state", f"{over} is COMPLETED and has no call that waits: use runs show")
+    assert done.hint == f"toolgate runs show {over}"
     assert told(lambda: quick.desk().show_pending([gate, "c2345672345672"])).kind == "not_found"
     quick.models.turns["s"] = [[call("ask.send", n=1), call("ask.send", n=2)]]
     two = quick.start("talk")

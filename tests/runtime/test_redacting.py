@@ -235,7 +235,7 @@ def test_a_run_that_needs_what_was_erased_fails_and_says_so(home: Home) -> None:
 REFUSED = {
     "an approval": ("ask", [], "toolgate approve"),
     "a failure": ("free", [FAILED], "toolgate retry"),
-    "a doubt": ("free", [LOST], "toolgate retry"),
+    "a doubt": ("free", [LOST], "toolgate continue-tool"),
     "a denial": ("deny", [], "toolgate reject"),
 }
 

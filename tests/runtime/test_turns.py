@@ -99,7 +99,7 @@ def test_all_calls_of_a_batch_are_stored_and_those_that_need_a_person_wait_toget
         home.decide("approve", run)
     assert caught.value.kind == "ambiguous" and home.tools.names() == ["free.send"]
     for row in home.rows(run):
-        assert row.id in caught.value.hint
+        assert any(row.id in choice.command for choice in caught.value.choices)
     first, second = home.rows(run)
     home.decide("approve", run, second.id)
     assert home.run(run).status == "AWAITING_TOOL_APPROVAL"

@@ -69,7 +69,7 @@ _WORKS: Mapping[State, str] = {
     "EXPIRED": "retry | reject",
     "EXECUTION_FAILED": "retry | reject | continue-tool",
     "NOT_RECEIVED": "reject | continue-tool",
-    "OUTCOME_UNKNOWN": "retry | reject | continue-tool",
+    "OUTCOME_UNKNOWN": "continue-tool --outcome-file | retry --may-run-twice | reject",
     "POLICY_DENIED": "reject | continue-tool",
     "STEP_APPROVAL": "approve --step | reject --step",
     "ESCALATION": "approve --step | reject --step",
@@ -78,8 +78,8 @@ _WORKS: Mapping[State, str] = {
     "RUNNING": "continue | wait",
     "PAUSED": "continue | retry --step",
     "FAILED": "retry --step",
-    "COMPLETED": "start",
-    "CANCELLED": "start",
+    "COMPLETED": "runs show",  # it is over; a new start would do all of it again
+    "CANCELLED": "runs show",
     "CANCELLED_IN_DOUBT": "continue-tool --outcome-file",
 }
 # The kind of row that a waiting status speaks of, for a run whose rows were not looked at.
@@ -107,8 +107,9 @@ def command(state: State, subject: str = "", detail: str = "", verb: Verb | None
     """The first command that works there, or the one of the verb where that works. `subject`: the id that it is about; `detail`: what its
     flag, if it has one, is given."""
     ways = works(state).split(" | ")
-    first, _, flags = next((way for way in ways if way.partition(" ")[0] == verb), ways[0]).partition(" ")
-    return " ".join(filter(None, ("toolgate", first, subject, flags, detail if flags else "")))
+    first, dashes, flag = next((way for way in ways if way.partition(" ")[0] == verb), ways[0]).partition(" --")
+    value = detail if flag in ("step", "outcome-file") else ""
+    return " ".join(filter(None, ("toolgate", first, subject, dashes.strip() + flag, value)))
 
 
 def handler(state: State, verb: Verb, subject: str = "", detail: str = "") -> Handler:

@@ -58,6 +58,6 @@ def _named(run: Run, row: Row | None) -> tuple[str, str]:
     if row is not None:
         return (row.id, "FILE") if row.revision is not None else (run.id, row.step)
     if run.status in ("COMPLETED", "CANCELLED"):
-        return run.workflow, ""
+        return run.id, ""
     error = canonical.parse(run.error) if run.error else None
     return run.id, str(error["step"]).split("/")[0] if isinstance(error, dict) else "STEP"

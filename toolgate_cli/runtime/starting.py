@@ -209,5 +209,5 @@ def _may_retry(engine: Engine, unit: Unit, run: Run, table: StepTable) -> None:
         raise ToolgateError(
             "wrong_state",
             f"the step {step} has used up its {policy.max_retries} retries (retry.max_retries)",
-            f"toolgate start {run.workflow}",
+            f"toolgate runs show {run.id}",
         )
