@@ -8,7 +8,7 @@ from typing import NoReturn
 
 from ..core.errors import Choice, ToolgateError
 from . import exits
-from .frame import wants_json
+from .frame import MAY_HAVE_RUN, wants_json
 from .streams import ERR
 
 _LONGEST = 300  # characters of a foreign word in a message
@@ -29,10 +29,10 @@ def told(words: list[str], command: Callable[[], int]) -> int:
         return command()
     except ToolgateError as refused:
         return say(wants_json(words), refused)
-    except KeyboardInterrupt:
-        return _interrupted(words, "interrupted", exits.INTERRUPTED)
-    except Terminated:
-        return _interrupted(words, "terminated", exits.TERMINATED)
+    except KeyboardInterrupt as interruption:
+        return _interrupted(words, "interrupted", interruption, exits.INTERRUPTED)
+    except Terminated as interruption:
+        return _interrupted(words, "terminated", interruption, exits.TERMINATED)
     except OSError as fault:
         return _of_the_system(words, fault)
     except Exception as fault:  # noqa: BLE001  # whatever it is, it is told
@@ -78,9 +78,11 @@ def _shortened(text: str) -> str:
     return _LONG.sub(lambda word: word[0][:_LONGEST] + "...", text)
 
 
-def _interrupted(words: list[str], how: str, code: int) -> int:
-    message = f"{how}: a call that was running then is an unknown outcome"
-    return _say(words, "interrupted", message, "toolgate pending list shows it", code)
+def _interrupted(words: list[str], how: str, interruption: BaseException, code: int) -> int:
+    """What only looks has started nothing, and says no more than that it ended."""
+    if MAY_HAVE_RUN not in getattr(interruption, "__notes__", ()):
+        return _say(words, "interrupted", how, "", code)
+    return _say(words, "interrupted", f"{how}: {MAY_HAVE_RUN}", "toolgate pending list shows it", code)
 
 
 def _of_the_system(words: list[str], fault: OSError) -> int:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING, Literal
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
+from typing import TYPE_CHECKING, Final, Literal
 
 from ..core.errors import ToolgateError
 from ..core.values import NamedTuple
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from ..runtime.window import Window
     from ..settings import Settings
 
+MAY_HAVE_RUN: Final = "a call that was running then is an unknown outcome"
 Format = Literal["auto", "table", "tsv", "json", "jsonl"]
 Settled = Literal["table", "tsv", "json", "jsonl"]
 Color = Literal["auto", "always", "never"]
@@ -42,11 +44,19 @@ class Frame(NamedTuple):
         output = "json" if self.json else self.output
         return settings({"home": self.home, "db": self.db, "actor": self.actor, "output": output, "color": self.color}, os.environ)
 
-    def session(self) -> AbstractContextManager[Desk]:
-        """The use cases, wired; imported here so that help and usage errors need none of it."""
+    @contextmanager
+    def session(self) -> Iterator[Desk]:
+        """The use cases, wired; imported here so that help and usage errors need none of it. Whatever interrupts it is marked: a tool may
+        have been running."""
         from .. import bootstrap
 
-        return bootstrap.open_session(self.settings())
+        with bootstrap.open_session(self.settings()) as desk:
+            try:
+                yield desk
+            except BaseException as interruption:
+                if not isinstance(interruption, Exception):
+                    interruption.add_note(MAY_HAVE_RUN)
+                raise
 
     def window(self, *, begun: bool = True, readonly: bool = False) -> AbstractContextManager[Window]:
         """What only looks, wired. `begun=False`: at a home that is only to be written; `readonly`: not even rights are mended."""

@@ -32,7 +32,7 @@ def question(case: Case, call: Call) -> Question:
 
 
 def refusal(case: Case, verdict: Start | Park) -> ToolgateError | None:
-    """What is to be on record of an edit that nobody, or not its editor, may ask for. ToolgateError("invalid") is raised for one that cannot
+    """What is to be on record of an edit that nobody, or not its editor, may ask for. ToolgateError("invalid") for one that cannot
     be judged."""
     if isinstance(verdict, Start):
         return None
