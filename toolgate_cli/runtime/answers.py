@@ -18,7 +18,8 @@ EffectWord = Literal[
 class Waiting(NamedTuple):
     """An open row with everything that a person is to see of it. `definition`: the pinned tool (None for other waits);
     `approvals`: names of those who voted; `form`: the items of an INPUT row; `output`: what a step at its gate completed with;
-    `before`: the call as it was before it was edited."""
+    `before`: the call as it was before it was edited; `values`: what a step at its gate that completed with nothing has written instead,
+    by key."""
 
     row: Row
     workflow: str
@@ -31,6 +32,7 @@ class Waiting(NamedTuple):
     form: Json = None
     output: Json = None
     before: Call | None = None
+    values: Mapping[str, Json] | None = None
 
     def decided_as(self, call: Call) -> Waiting:
         """The same with another revision of its call, which an edit would make."""

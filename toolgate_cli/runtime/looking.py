@@ -25,6 +25,8 @@ def head(tx: Reader) -> str:
 def waiting(ports: Ports, tx: Reader, row: Row, workflow: str) -> Waiting:
     """A row with its call, its pinned tool and its votes."""
     stored = tx.call(row.id, row.revision) if row.revision is not None else None
+    at_its_gate = row.origin in ("STEP_APPROVAL", "REVIEW")
+    output = _output(tx, row) if at_its_gate else None
     last = canonical.parse(row.last) if row.last and row.revision is None else None
     return Waiting(
         row,
@@ -36,8 +38,9 @@ def waiting(ports: Ports, tx: Reader, row: Row, workflow: str) -> Waiting:
         ports.owners.left_behind(row.left_behind),
         standing.is_over(row, standing.now(tx, ports.clock)),
         last.get("form") if isinstance(last, dict) else None,
-        _output(tx, row) if row.origin in ("STEP_APPROVAL", "REVIEW") else None,
+        output,
         _before(tx, stored[0]) if stored else None,
+        _written(tx, row) if at_its_gate and output is None else None,
     )
 
 
@@ -51,6 +54,16 @@ def _output(tx: Reader, row: Row) -> Json:
     if step is not None and step.output is None and row.step in redacted.steps(redacted.of_run(tx, row.run_id)):
         return {"redacted": True}
     return canonical.parse(step.output) if step is not None and step.output is not None else None
+
+
+def _written(tx: Reader, row: Row) -> dict[str, Json] | None:
+    """What the top-level step of a gate has written: it is the last one that has run, so nothing newer stands in front of it."""
+    step = tx.step(row.run_id, row.step)
+    if step is None:
+        return None
+    values, erased = _context(tx, row.run_id)
+    mine = dict.fromkeys(value.key for value in tx.values(row.run_id) if value.top == step.top)
+    return {key: {"redacted": True} if key in erased else values[key][0] for key in mine if key in values}
 
 
 def _rows(ports: Ports, tx: Reader, rows: Sequence[Row], run: str | None, leaving: str | None = None) -> tuple[Waiting, ...]:

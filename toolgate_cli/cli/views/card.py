@@ -29,8 +29,9 @@ def _fields(waiting: Waiting) -> Iterator[Field]:
     for name, value in (("reason", row.reason), ("rule", row.rule), ("scope", row.approver_scope)):
         if value is not None:
             yield field(name, value)
-    yield field("approvals", fill("{} of {}", len(waiting.approvals), row.approvals_needed))
-    yield from (Field(fill("{}", number), fill("{}", name), "approved by") for number, name in enumerate(waiting.approvals, 1))
+    if row.origin in ("APPROVAL_REQUIRED", "STEP_APPROVAL", "ESCALATION"):  # what no approval moves has none to count
+        yield field("approvals", fill("{} of {}", len(waiting.approvals), row.approvals_needed))
+        yield from (Field(fill("{}", number), fill("{}", name), "approved by") for number, name in enumerate(waiting.approvals, 1))
     if row.separate_requester:
         yield field("separation", "whoever asked for it cannot approve it")
     yield from _doubt(waiting)
@@ -39,7 +40,7 @@ def _fields(waiting: Waiting) -> Iterator[Field]:
         yield field("expires", fill("{}{}", row.expires_at, ", this is past: it cannot be approved any more" if waiting.expired else ""))
     yield from _form(waiting.form)
     if row.origin in ("STEP_APPROVAL", "REVIEW"):
-        yield from members("output", waiting.output)
+        yield from members("values", dict(waiting.values)) if waiting.values else members("output", waiting.output)
     yield from (field("warning", text) for text in warnings(waiting))
 
 

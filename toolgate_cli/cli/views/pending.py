@@ -65,6 +65,7 @@ def to_json(waiting: Waiting) -> dict[str, Json]:
         shown["form"] = waiting.form
     if row.origin in ("STEP_APPROVAL", "REVIEW"):
         shown["output"] = waiting.output
+        shown["values"] = None if waiting.values is None else dict(waiting.values)
     return shown
 
 
