@@ -57,7 +57,8 @@ def read_object(path: str | None) -> Given:
     try:
         content = _content(path)
     except OSError as error:
-        raise ToolgateError("invalid", f"{name}: {(error.strerror or 'cannot be read').lower()}", "name a file that can be read") from error
+        hint = "JSON text goes through stdin: -" if path.lstrip()[:1] in ("{", "[") else "name a file that can be read"
+        raise ToolgateError("invalid", f"{name}: {(error.strerror or 'cannot be read').lower()}", hint) from error
     if len(content) > BIGGEST:
         raise ToolgateError("invalid", f"{name}: larger than {BIGGEST // 1024 // 1024} MiB", "give less")
     try:

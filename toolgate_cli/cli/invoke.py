@@ -93,7 +93,9 @@ def _annotation(one: Parameter) -> object:
     if isinstance(one.declared, Argument):
         return Annotated[about, typer.Argument(metavar=one.declared.metavar, help=one.declared.help, show_default=False)]
     spellings, text, metavar, least, most = one.declared
-    return Annotated[about, typer.Option(*spellings, metavar=metavar, help=text, min=least, max=most, show_default=_shown(one))]
+    return Annotated[
+        about, typer.Option(*spellings, metavar=metavar, help=text, min=least, max=most, case_sensitive=False, show_default=_shown(one))
+    ]
 
 
 def _shown(one: Parameter) -> bool:
@@ -102,15 +104,26 @@ def _shown(one: Parameter) -> bool:
 
 
 def _keyed(command: TyperCommand, given: Sequence[str], message: str) -> str:
-    """What to write instead where KEY=VALUE stands as a word of its own and belongs to an option."""
-    option = next((each.opts[0] for each in command.params if getattr(each, "metavar", None) == "KEY=VALUE"), None)
-    word = next((each for each in given if "=" in each and each[:1] != "-"), None)
-    return f"{option} {word}" if option and word and word in message else ""
+    """What to write instead where KEY=VALUE belongs to an option and is written as a word, as two, or as an option of its own."""
+    option = next((each for each in command.params if getattr(each, "metavar", None) == "KEY=VALUE"), None)
+    if option is None:
+        return ""
+    for at, word in enumerate(given):
+        if word[:2] == "--":
+            named, _, value = word.partition("=")
+            meant = f"{named[2:]}={value}" if value else ""
+        else:
+            named, meant = word, word if "=" in word else ""
+            if not meant and at > 1 and given[at - 2] in option.opts:
+                meant = f"{given[at - 1]}={word}"
+        if meant and named in message:
+            return f"{option.opts[0]} {meant}"
+    return ""
 
 
 def _usage(wrong: Exception, spoken: str, instead: str) -> ToolgateError:
     near = getattr(wrong, "possibilities", None)
     text: str = wrong.message if near else wrong.format_message()  # type: ignore[attr-defined]  # of every TyperException
     text = " ".join(text.split()).rstrip(".").replace("valid int range", "whole number").replace("valid int", "whole number")
-    hint = f"did you mean {' or '.join(sorted(near))}" if near else instead or f"{spoken} --help"
+    hint = f"did you mean {' or '.join(sorted(near))}" if near and not instead else instead or f"{spoken} --help"
     return ToolgateError("usage", text[:1].lower() + text[1:], hint)

@@ -7,6 +7,7 @@ from typing import Literal
 
 from ..core import canonical
 from ..core.errors import ToolgateError
+from ..core.pointer import escape
 from ..core.records import Outcome, Row
 from ..core.types import Json
 from . import recovery
@@ -62,14 +63,17 @@ def _found_out(case: Case) -> Decided:
 
 def _outcome(found: Mapping[str, Json]) -> tuple[bool, Json]:
     applied = found.get("applied")
-    unknown = set(found) - {"applied", "result"}
-    if unknown or not isinstance(applied, bool):
-        raise ToolgateError(
-            "invalid",
-            'an outcome is {"applied": true | false, "result": ...}',
-            "say what was found out, or leave the row until it is known",
-        )
-    return applied, found.get("result")
+    unknown = next((name for name in found if name not in ("applied", "result")), None)
+    if "applied" not in found:
+        wrong = "/applied is missing: whether it took effect"
+    elif not isinstance(applied, bool):
+        wrong = "/applied must be true or false"
+    elif unknown is not None:
+        wrong = f"/{escape(unknown)} is no part of an outcome"
+    else:
+        return applied, found.get("result")
+    hint = 'an outcome is {"applied": true | false, "result": ...}; leave the row until it is known'
+    raise ToolgateError("invalid", f"the outcome: {wrong}", hint)
 
 
 def settle_doubt(case: Case) -> Decided:

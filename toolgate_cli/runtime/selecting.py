@@ -60,8 +60,15 @@ def run(tx: Reader, word: str, shortest: int = LOOKING) -> Run:
     if len(found) > 1:
         raise ToolgateError("ambiguous", f"{word} is the beginning of several runs", "give more of it")
     if not found:
+        _refuse_a_call(tx, word)
         raise ToolgateError("not_found", f"no run {word}", _more(word, "r", shortest) or "toolgate runs list")
     return found[0]
+
+
+def _refuse_a_call(tx: Reader, word: str) -> None:
+    stored = tx.call(word.partition("@")[0])
+    if stored is not None:
+        raise ToolgateError("not_found", f"{word} is a call of run {stored[0].run_id}", f"toolgate runs show {stored[0].run_id}")
 
 
 def call(tx: Reader, word: str) -> Call:
@@ -159,7 +166,9 @@ def _settled(tx: Reader, call: str, of: Run | None, shortest: int) -> None:
     if stored is None or (of is not None and stored[0].run_id != of.id):
         return
     running = any(attempt.row.id == call for attempt in tx.attempts(stored[0].run_id))
-    state = "is running" if running else f"was settled: {stored[1].status}" if stored[1] else "is not open"
+    of = tx.run(stored[0].run_id)
+    closed = "is not open: its run was cancelled" if of is not None and of.status == "CANCELLED" else "is not open"
+    state = "is running" if running else f"was settled: {stored[1].status}" if stored[1] else closed
     raise ToolgateError("claim_lost", f"{call} {state}", f"toolgate runs show {stored[0].run_id}")
 
 

@@ -108,7 +108,11 @@ class Window:
     def tool(self, capability: str) -> Tool:
         tools = self._load().config.tools
         if capability not in tools:
-            raise ToolgateError("not_found", f"no tool {capability} in toolgate.toml", "toolgate tools list")
+            from difflib import get_close_matches
+
+            near = " or ".join(get_close_matches(capability, tools, 2))
+            hint = f"did you mean {near}" if near else "toolgate tools list"
+            raise ToolgateError("not_found", f"no tool {capability} in toolgate.toml", hint)
         return tools[capability]
 
     def init(self, folder: str) -> tuple[str, ...]:

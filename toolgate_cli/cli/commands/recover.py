@@ -29,6 +29,8 @@ def run(frame: Frame, run_id: MaybeRun = None, owner_dead: OwnerDead = None, acc
         answers = session.recover(run_id, owner_dead, accept_rollback=accept_rollback)
         head = answers[-1].head if answers else session.head()
         output.show_list(frame, SCHEMA, answers, head, runs.answer_json, runs.answer_sheet)
+    if not answers:
+        frame.note("nothing to recover")
     for answer in answers:
         if answer.fault is not None:
             deciding.tell(frame, answer.fault)
