@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, cast
 
 from . import plugins
@@ -62,7 +62,8 @@ def _ports(settings: Settings, *, begun: bool = True, readonly: bool = False) ->
         yield ports(settings, store, owners=owners)
     finally:
         store.close()
-        owners.close()
+        with suppress(OSError):  # the answer was given, and the locks end with the process
+            owners.close()
 
 
 @contextmanager

@@ -23,7 +23,7 @@ NAMES = catalogue.names()
         (["continue", RUN], ("continue_run", RUN)),
         (["answer", "a=1", RUN, "b=2"], ("select_step", RUN, None, "answer")),
         (["cancel", RUN, "-m", "late"], ("cancel", RUN, "late")),
-        (["retry", "--step", "s", RUN], ("retry_step", RUN, "s", None)),
+        (["retry", "--step", "s", RUN], ("retry_step", RUN, "s", None, {"may_run_twice": False})),
         (["recover", RUN, "--owner-dead", "o"], ("recover", RUN, "o", {"accept_rollback": False})),
         (["pending", "list", RUN, "--limit", "7"], ("pending", RUN, 8)),
         (["pending", "show", CALL, RUN], ("show_pending", [CALL, RUN])),

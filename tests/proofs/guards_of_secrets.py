@@ -118,8 +118,8 @@ OF_SECRETS: tuple[Guard, ...] = (
     ),
     _guard(
         "titles",
-        "        title=None if world.secrets.leaks(title) else title,\n",
-        "        title=title,\n",
+        "    return None if world.secrets.leaks(told) else told\n",
+        "    return told\n",
         RUNTIME + "test_a_title_that_puts_it_together_is_left_out",
     ),
     _guard(

@@ -75,7 +75,7 @@ def killed(home: Path) -> None:
 
 def driverless(home: Path) -> None:
     """The process died right after its run began."""
-    assert run(home, "start", "pay", point=dying("commit:after")).code == crash.EXIT
+    assert run(home, "start", "pay", point=dying("commit:after", times=2)).code == crash.EXIT
 
 
 def _only(home: Path) -> str:

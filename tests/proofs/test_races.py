@@ -31,6 +31,8 @@ def _race(home: Path, rival: str) -> str:
     first, second = workers.together(home, ("approve", call), words)
     left = facts.read(home)
     taken = [event.type for event in left.events if event.call == call and event.type in DECISIONS]
+    if taken == [WON["approve"], WON["cancel"]]:
+        taken = taken[:1]  # the cancel stopped what had been started
     assert len(taken) == 1, f"{taken}: {first} {second}"
     facts.nothing_doubled(home, left)
     facts.nothing_lost(left)
@@ -56,5 +58,6 @@ def _cancelled(home: Path, call: str, left: facts.Facts, taken: str) -> None:
     assert not others, f"open rows of a cancelled run: {others}"
     if taken == WON["approve"]:
         settled = left.outcomes.get(call) == "succeeded"
-        assert settled or left.count("TOOL_INVOCATION_LATE_RESULT", call=call) == 1 or left.rows[call].origin == "OUTCOME_UNKNOWN"
+        ended = left.count("TOOL_INVOCATION_LATE_RESULT", call=call) + left.count(WON["cancel"], call=call)
+        assert settled or ended == 1 or left.rows[call].origin == "OUTCOME_UNKNOWN"
         assert not settled or homes.effects(home)[call] == 1

@@ -280,3 +280,44 @@ def test_a_step_kind_that_breaks_ends_its_run_and_not_the_program(home: Home) ->
 def test_a_model_that_does_not_answer_ends_the_run(home: Home) -> None:
     run = home.start("talk")
     assert home.run(run).status == "FAILED" and home.run(run).owner is None and home.types(run).count("RUN_FAILED") == 1
+
+
+def test_a_retry_never_goes_forward_past_a_gate_or_a_no(home: Home) -> None:
+    home.write(gated=texts.flow("gated", step("draft", "assign", gate="approval", set={"x": "1"}), uses("publish", "free.send")))
+    run = home.start("gated")
+    desk = home.desk()
+    desk.reject_step(desk.select_step(run, "draft", "reject"))
+    before = home.dump()
+    with pytest.raises(ToolgateError) as caught:
+        home.desk().retry_step(run, "publish")
+    assert (caught.value.kind, caught.value.hint) == ("wrong_state", f"toolgate retry {run} --step draft")
+    assert home.tools.starts == [] and changed(before, home.dump()) == []
+    home.desk().retry_step(run, "draft")
+    assert home.run(run).status == "AWAITING_STEP_APPROVAL" and home.tools.starts == []
+
+
+def test_a_retried_step_inherits_the_doubt_of_its_call(home: Home) -> None:
+    home.write(doubt=texts.flow("doubt", uses("pay", "free.send"), step("stop", "fail", reason="no")))
+    home.tools.plan["free.send"] = [LOST]
+    run = home.start("doubt")
+    home.decide("reject", run)
+    before = home.dump()
+    with pytest.raises(ToolgateError) as caught:
+        home.desk().retry_step(run, "pay")
+    assert caught.value.kind == "unknown_outcome" and "--may-run-twice" in caught.value.hint
+    assert len(home.tools.starts) == 1 and changed(before, home.dump()) == []
+    home.desk().retry_step(run, "stop")  # what comes after it asks for nothing again
+    assert len(home.tools.starts) == 1
+    home.desk().retry_step(run, "pay", may_run_twice=True)
+    assert len(home.tools.starts) == 2
+
+
+def test_a_doubt_that_a_person_settled_is_none(home: Home) -> None:
+    home.write(doubt=texts.flow("doubt", uses("pay", "free.send"), step("stop", "fail", reason="no")))
+    home.tools.plan["free.send"] = [LOST]
+    run = home.start("doubt")
+    home.decide("continue_tool", run, outcome={"applied": False})
+    if home.run(run).status != "FAILED":
+        home.decide("reject", run)
+    home.desk().retry_step(run, "pay")
+    assert len(home.tools.starts) == 2

@@ -222,3 +222,46 @@ def test_a_workflow_that_was_rewritten_in_the_store_is_not_carried_on(home: Home
     assert home.tools.starts == []
     home.desk().cancel(run, None)
     assert home.run(run).status == "CANCELLED"
+
+
+def test_a_row_that_was_decided_and_put_back_starts_nothing(home: Home) -> None:
+    run = home.start("ask")
+    row = home.row(run)
+    home.decide("reject", run)
+    with home.store.write() as tx:
+        tx.save(row)
+        was = tx.run(run)
+        tx.put_run(was._replace(status="AWAITING_TOOL_APPROVAL", version=was.version + 1), was.version)
+    with pytest.raises(ToolgateError, match="other hands"):
+        home.decide("approve", run, row.id)
+    assert home.tools.starts == []
+
+
+@pytest.mark.parametrize("field", ["requested_by", "title", "idempotency_key", "rationale"])
+def test_a_call_that_was_changed_is_not_the_one_that_was_parked(home: Home, field: str) -> None:
+    run = home.start("ask")
+    row = home.row(run)
+    with home.store.write() as tx:
+        call = tx.call(row.id, row.revision)[0]
+        if hasattr(home.store, "_file"):
+            [(trigger,)] = tx._connection.execute("SELECT sql FROM sqlite_schema WHERE name = 'calls_are_final'").fetchall()
+            tx._connection.execute("DROP TRIGGER calls_are_final")
+            tx._connection.execute(f"UPDATE calls SET {field} = 'other' WHERE id = ?", (row.id,))
+            tx._connection.execute(trigger)
+        else:
+            tx._tables.calls = {**tx._tables.calls, (call.id, call.revision): call._replace(**{field: "other"})}
+    with pytest.raises(ToolgateError, match="other hands"):
+        home.decide("approve", run)
+    assert home.tools.starts == []
+
+
+def test_a_gate_that_was_made_a_review_is_not_passed(home: Home) -> None:
+    run = home.start("gate")
+    row = home.row(run)
+    with home.store.write() as tx:
+        tx.claim(row)
+        tx.save(row._replace(origin="REVIEW"))
+    desk = home.desk()
+    with pytest.raises(ToolgateError, match="other hands"):
+        desk.review(desk.select_step(run, "s", "review"), note="fine")
+    assert home.run(run).status == "AWAITING_STEP_APPROVAL"

@@ -751,3 +751,37 @@ def test_looking_imports_nothing_heavy() -> None:
     code += "print(sorted({'dataclasses', 'pydantic', 'sqlite_utils', 'inspect', 'random', 'secrets', 'threading'} & set(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, cwd=Path(__file__).parents[2])
     assert done.stdout.strip() == "[]", done
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "CREATE TRIGGER x BEFORE INSERT ON events WHEN NEW.type = 'TOOL_INVOCATION_STARTED' BEGIN SELECT RAISE(IGNORE); END",
+        "DROP TRIGGER events_stay",
+        "DROP INDEX one_start",
+        "CREATE TABLE more (x)",
+        "PRAGMA user_version = 0",
+    ],
+)
+def test_a_schema_that_other_hands_changed_is_refused(tmp_path: Path, change: str) -> None:
+    store = SqliteStore(str(tmp_path / "store.db"), RandomMint())
+    begun(store)
+    store.close()
+    with sqlite3.connect(tmp_path / "store.db") as other:
+        other.execute(change)
+    other.close()
+    with pytest.raises(ToolgateError) as caught, SqliteStore(str(tmp_path / "store.db"), RandomMint()).read() as reader:
+        reader.head()
+    assert caught.value.kind == "storage"
+
+
+def test_an_event_that_is_swallowed_while_the_store_is_open_undoes_what_it_tells_of(tmp_path: Path) -> None:
+    store = SqliteStore(str(tmp_path / "store.db"), RandomMint())
+    begun(store)
+    with sqlite3.connect(tmp_path / "store.db") as other:
+        other.execute("CREATE TRIGGER x BEFORE INSERT ON events BEGIN SELECT RAISE(IGNORE); END")
+    other.close()
+    with pytest.raises(ToolgateError), store.write() as writer:
+        writer.add([call_of(1)])
+        writer.append([event_after(writer.head(), writer.identity())])
+    store.close()

@@ -60,11 +60,11 @@ class Desk(Window):
             starting.cancel(unit, id, reason)
         return self._answer(id, "cancelled")
 
-    def retry_step(self, run: str, step: str, reason: str | None = None) -> Answer:
+    def retry_step(self, run: str, step: str, reason: str | None = None, *, may_run_twice: bool = False) -> Answer:
         self._guard("retry --step")
         id = self._run(run)
         engine = self._engine(id, reason)
-        starting.retry_step(engine, id, step, reason)
+        starting.retry_step(engine, id, step, reason, may_run_twice=may_run_twice)
         return self._answer(id, "retried", engine)
 
     def recover(self, run: str | None, owner_dead: str | None, *, accept_rollback: bool = False) -> tuple[Answer, ...]:

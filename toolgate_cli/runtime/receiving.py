@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ..core import canonical, digests, references
-from ..core.config import Tool
 from ..core.errors import ToolgateError
 from ..core.intents import Asked
 from ..core.records import Call, Run
@@ -27,7 +26,7 @@ def receive(unit: Unit, run: Run, step: str, asked: Asked, world: World) -> tupl
     if leaked is not None:
         text, refusal = None, f"SECRET at '': the value of the secret {leaked} is in it"
         asked = asked._replace(rationale=None, label=None)
-    title = _title(world.config.tools.get(asked.capability), text)
+    title = _title(world, asked.capability, text)
     mint = unit.ports.mint
     call = Call(
         id=asked.id or mint.id("c"),
@@ -38,7 +37,7 @@ def receive(unit: Unit, run: Run, step: str, asked: Asked, world: World) -> tupl
         arguments=text,
         arguments_digest=digests.sha256(text if text is not None else refusal or ""),
         idempotency_key=mint.id("k"),
-        title=None if world.secrets.leaks(title) else title,
+        title=title,
         rationale=None if asked.rationale is None else clean(asked.rationale),
         label=None if asked.label is None else clean(asked.label),
         agent=asked.agent,
@@ -54,20 +53,20 @@ def revise(unit: Unit, call: Call, arguments: Mapping[str, Json], world: World) 
     Raises ToolgateError("invalid") where they cannot be taken; the message holds a code and a pointer, never a value.
     """
     text = canonical.receive(dict(arguments), False, world.config.limits)
-    title = _title(world.config.tools.get(call.capability), text)
     return call._replace(
         revision=call.revision + 1,
         arguments=text,
         arguments_digest=digests.sha256(text),
         idempotency_key=unit.ports.mint.id("k"),
-        title=None if world.secrets.leaks(title) else title,
+        title=_title(world, call.capability, text),
         requested_by=unit.person.name,
         created_at=unit.now,
     )
 
 
-def _title(tool: Tool | None, arguments: str | None) -> str | None:
-    """What to call one call; cosmetic, so whatever fails falls back to the name."""
+def _title(world: World, capability: str, arguments: str | None) -> str | None:
+    """What to call one call; cosmetic, so whatever fails falls back to the name, and so does one that puts a secret together (I12)."""
+    tool = world.config.tools.get(capability)
     if tool is None or tool.title is None or arguments is None:
         return None
     values = canonical.parse(arguments)
@@ -81,7 +80,8 @@ def _title(tool: Tool | None, arguments: str | None) -> str | None:
         title = references.fill(tool.title, lookup)
     except ToolgateError:
         return None
-    return title if isinstance(title, str) else canonical.encode(title)
+    told = title if isinstance(title, str) else canonical.encode(title)
+    return None if world.secrets.leaks(told) else told
 
 
 def request(unit: Unit, run: Run, call: Call, refusal: str | None) -> None:

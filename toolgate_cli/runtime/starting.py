@@ -160,20 +160,47 @@ def _close(unit: Unit, run: Run, row: Row, sound: bool) -> None:
         settling.cancelled(unit, run, stored[0], row._replace(version=row.version + 1, reason=reason))
 
 
-def retry_step(engine: Engine, run_id: str, step: str, reason: str | None = None) -> None:
-    """Repositions a failed or paused run at a top-level step; it and everything after it runs again."""
+def retry_step(engine: Engine, run_id: str, step: str, reason: str | None = None, *, may_run_twice: bool = False) -> None:
+    """Repositions a failed or paused run at a top-level step that it has come to; it and everything after it runs again."""
     with engine.write() as unit:
         run = _allowed(unit, run_id, "retry --step")
         stored = unit.tx.definition(run.definition)
         assert stored is not None
         definition = opened(stored)
         top = _top(definition, step)
+        _has_come_to(run, definition, step, top)
+        if not may_run_twice:
+            _refuse_doubt(unit, run, definition, top)
         _may_retry(engine, unit, run, definition.sequence("")[top])
         unit.tx.rewind(run.id, top)
         unit.record("STEP_RETRIED", run, {"status": run.status, "reason": reason, **engine.person.facts()}, step=step)
         fresh = run._replace(cursor=cursor.dump(cursor.at(top)), error=None)
         work = engine.take(unit, fresh)
     engine.carry(run_id, work)
+
+
+def _has_come_to(run: Run, definition: Definition, step: str, top: int) -> None:
+    """A retry goes back, never forward: what lies ahead has gates that nobody has passed, and a no is not walked round."""
+    here = cursor.load(run.cursor)[0].position
+    if top > here:
+        at = str(definition.sequence("")[here]["id"])
+        raise ToolgateError("wrong_state", f"{run.id} has not come to {step}: it is at {at}", f"toolgate retry {run.id} --step {at}")
+
+
+def _refuse_doubt(unit: Unit, run: Run, definition: Definition, top: int) -> None:
+    """Doubt outlives the call that it is of (I8, I9): what runs again asks for the same effect under another key."""
+    for event in unit.tx.events(EventQuery(run_id=run.id, type="TOOL_INVOCATION_OUTCOME_UNKNOWN")):
+        at = definition.top((event.step_id or "").split("/")[0])
+        stored = unit.tx.call(event.call_id) if event.call_id is not None else None
+        if stored is None or at is None or at < top:
+            continue
+        call, outcome = stored
+        if outcome is not None and outcome.effect_applied == "unknown":
+            raise ToolgateError(
+                "unknown_outcome",
+                f"{call.capability} of {call.step} was started as {call.id} and may have taken effect: a new call would be a second one",
+                "find out what happened, then add --may-run-twice",
+            )
 
 
 def _top(definition: Definition, step: str) -> int:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 _ID = "an id that is there is 14 characters long, and nothing else begins with its letter"
 _CANCELLED = "a cancelled run has no row of a step, and none that expires"
-_CHANGED = "a call is superseded only where the two definitions are there and differ"
 _SEVERAL = "two are several already"
 
 KNOWN: dict[str, str] = {
@@ -19,10 +18,6 @@ KNOWN: dict[str, str] = {
     "runtime/deciding.py: _refused: 'approved' -> 'approvedX'": "the refusal is raised, so nobody is told the effect",
     "runtime/deciding.py: _start: isinstance(verdict, Start) or verdict.cleared == 'approval' -> verdict.cleared == 'approval'":
         "what an approval starts is cleared by approval",
-    "runtime/deciding.py: _changes: was is None or verdict.definition is None -> was is None": _CHANGED,
-    "runtime/deciding.py: _changes: ', '.join(changes.places(canonical.parse(was.body), canonical.parse(verdict.definition.definition)))"
-    " or 'the t... -> ', '.join(changes.places(canonical.parse(was.body), canonical.parse(verdict.definition.definition)))": _CHANGED,
-    "runtime/parking.py: is_parked: row.parked_by > 0 -> row.parked_by >= 0": "no store takes an event 0",
     "runtime/selecting.py: _named: found is None and _prefix(call, call[:1], shortest) -> _prefix(call, call[:1], shortest)": _ID,
     "runtime/selecting.py: _prefix: word.startswith(letter) and shortest <= len(word) < ID_LENGTH"
     " -> shortest <= len(word) < ID_LENGTH": _ID,

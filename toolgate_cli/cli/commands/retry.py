@@ -27,11 +27,7 @@ def run(
     With --step: drive a failed or paused run again from that top-level step.
     """
     if step is not None:
-        if may_run_twice:
-            raise ToolgateError(
-                "usage", "--may-run-twice is about a call, not about a step", "leave it out: what a step starts again is new"
-            )
-        return _from_step(frame, words or [], step, reason, exit_status)
+        return _from_step(frame, words or [], step, reason, may_run_twice, exit_status)
     choose = choice(frame, "retry", words, None)
     manner = Manner(yes, no_input)
     return decide(
@@ -44,9 +40,10 @@ def run(
     )
 
 
-def _from_step(frame: Frame, words: list[str], step: str, reason: str | None, exit_status: bool) -> int:
+def _from_step(frame: Frame, words: list[str], step: str, reason: str | None, may_run_twice: bool, exit_status: bool) -> int:
     if len(words) != 1:
         raise ToolgateError("usage", "--step needs one run", "toolgate retry RUN --step STEP")
     frame.format()
     with frame.session() as session:
-        return conclude(frame, "retry --step", session.retry_step(words[0], step, reason), exit_status)
+        answer = session.retry_step(words[0], step, reason, may_run_twice=may_run_twice)
+        return conclude(frame, "retry --step", answer, exit_status)
