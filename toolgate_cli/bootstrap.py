@@ -109,7 +109,7 @@ def ports(
         clock=clock or SystemClock(),
         mint=mint or RandomMint(),
         owners=owners or FileOwners(_locks(settings)),
-        heads=FileHeads(settings.db),
+        heads=FileHeads(),
         processes=processes or HostProcesses(),
         files=cast("Files", _OnUse(lambda: files(settings, store))),
         provider=_provider,

@@ -1,12 +1,18 @@
-"""The kept head of a database: outside the home, private, by id and path, and never in the way of anything."""
+"""The kept head of a database: outside the home, private, by id alone, and never in the way of anything."""
 
 from __future__ import annotations
 
+import fcntl
 import os
+import signal
+import socket
+import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from toolgate_cli.host import heads as module
 from toolgate_cli.host.heads import FileHeads
 
 HASH = "ab" * 32
@@ -18,12 +24,17 @@ def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "state"
 
 
-def test_what_was_kept_is_found_by_id_and_path(state: Path) -> None:
-    heads = FileHeads("/home/a.db")
+def only(state: Path) -> Path:
+    [file] = (state / "toolgate" / "heads").iterdir()
+    return file
+
+
+def test_what_was_kept_is_found_by_id(state: Path) -> None:
+    heads = FileHeads()
     assert heads.kept("id") is None
     heads.keep("id", 7, HASH)
-    assert FileHeads("/home/a.db").kept("id") == (7, HASH)
-    assert FileHeads("/home/b.db").kept("id") is None and heads.kept("other") is None
+    assert FileHeads().kept("id") == (7, HASH)
+    assert heads.kept("other") is None
     heads.keep("id", 9, HASH)
     assert heads.kept("id") == (9, HASH)
     heads.keep("id", 8, HASH)  # somebody slower than who kept 9
@@ -33,32 +44,109 @@ def test_what_was_kept_is_found_by_id_and_path(state: Path) -> None:
 
 
 def test_only_its_user_can_read_it_and_no_scratch_is_left(state: Path) -> None:
-    FileHeads("/home/a.db").keep("id", 7, HASH)
-    [file] = (state / "toolgate" / "heads").iterdir()
+    FileHeads().keep("id", 7, HASH)
+    FileHeads().keep("id", 8, HASH)
+    FileHeads().keep("id", 7, HASH, accepted=True)
+    file = only(state)
     assert file.stat().st_mode & 0o777 == 0o600 and file.parent.stat().st_mode & 0o777 == 0o700
 
 
 def test_where_it_cannot_be_written_nothing_is_kept_and_nothing_fails(state: Path) -> None:
     state.parent.mkdir(exist_ok=True)
     state.write_text("a file in the place of the folder")
-    heads = FileHeads("/home/a.db")
+    heads = FileHeads()
     heads.keep("id", 7, HASH)
+    heads.keep("id", 7, HASH, accepted=True)
     assert heads.kept("id") is None
 
 
-@pytest.mark.parametrize("content", ["", "x:y", "7", ":", "7:", f"7:{HASH[1:]}", f"-7:{HASH}", "\0" * 96])
-def test_a_file_that_is_broken_is_no_head_and_is_written_anew(state: Path, content: str) -> None:
-    heads = FileHeads("/home/a.db")
+@pytest.mark.parametrize("content", ["", "x:y", "7", ":", "7:", f"7:{HASH[1:]}", f"-7:{HASH}", "\0" * 96, f"7:{HASH}".ljust(200)])
+def test_a_file_that_is_broken_is_said_and_only_a_person_has_it_written_anew(state: Path, content: str) -> None:
+    heads = FileHeads()
     heads.keep("id", 7, HASH)
-    [file] = (state / "toolgate" / "heads").iterdir()
+    file = only(state)
     file.write_text(content)
-    assert heads.kept("id") is None and os.path.exists(file)
-    heads.keep("id", 5, HASH)
+    said = heads.kept("id")
+    assert isinstance(said, str) and str(file) in said
+    heads.keep("id", 9, HASH)
+    assert heads.kept("id") == said and file.read_text() == content
+    heads.keep("id", 5, HASH, accepted=True)
     assert heads.kept("id") == (5, HASH)
 
 
+def _socket(at: Path) -> None:
+    with socket.socket(socket.AF_UNIX) as made:
+        made.bind(str(at))
+
+
+def _full(at: Path) -> None:
+    at.mkdir()
+    (at / "file").write_text("")
+
+
+IN_ITS_PLACE: dict[str, Callable[[Path], object]] = {
+    "a folder": lambda at: at.mkdir(),
+    "a folder with a file": _full,
+    "a fifo": lambda at: os.mkfifo(at),
+    "a socket": _socket,
+    "a link to a device": lambda at: at.symlink_to("/dev/zero"),
+    "a link to a head": lambda at: (at.parent.parent / "other").write_text(f"7:{HASH}\n") and at.symlink_to(at.parent.parent / "other"),
+    "a link to nothing": lambda at: at.symlink_to(at.parent.parent / "other"),
+    "a link to itself": lambda at: at.symlink_to(at),
+}
+
+
+@pytest.mark.parametrize("what", IN_ITS_PLACE)
+def test_what_is_no_file_of_ours_is_said_is_not_waited_for_and_is_not_written_through(
+    state: Path, what: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    heads = FileHeads()
+    heads.keep("id", 7, HASH)
+    file = only(state)
+    file.unlink()
+    monkeypatch.chdir(file.parent)  # the name of a socket is short
+    IN_ITS_PLACE[what](Path(file.name) if what == "a socket" else file)
+    other = state / "toolgate" / "other"
+    before = other.read_text() if other.exists() else None
+    signal.alarm(5)
+    try:
+        said = heads.kept("id")
+        assert isinstance(said, str) and str(file) in said and (what != "a fifo" or "not a file" in said)
+        heads.keep("id", 8, HASH)
+        assert heads.kept("id") == said
+        heads.keep("id", 5, HASH, accepted=True)
+    finally:
+        signal.alarm(0)
+    assert heads.kept("id") == (5, HASH)
+    assert (other.read_text() if other.exists() else None) == before
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
+def test_a_file_that_may_not_be_read_is_said_and_a_folder_that_may_not_be_searched_holds_none(state: Path) -> None:
+    heads = FileHeads()
+    heads.keep("id", 7, HASH)
+    only(state).chmod(0)
+    assert isinstance(heads.kept("id"), str)
+    folder = only(state).parent
+    folder.chmod(0)
+    assert heads.kept("id") is None
+    folder.chmod(0o700)
+
+
+def test_a_file_that_cannot_be_read_for_another_reason_is_said(state: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    heads = FileHeads()
+    heads.keep("id", 7, HASH)
+
+    def broken(*_: object) -> bytes:
+        raise OSError(5, "Input/output error")
+
+    monkeypatch.setattr(os, "pread", broken)
+    said = heads.kept("id")
+    assert isinstance(said, str) and "nput/output error" in said
+
+
 def test_a_head_of_any_length_replaces_the_one_before(state: Path) -> None:
-    heads = FileHeads("/home/a.db")
+    heads = FileHeads()
     for seq in (9, 10, 10**17):
         heads.keep("id", seq, HASH)
         assert heads.kept("id") == (seq, HASH)
@@ -67,34 +155,82 @@ def test_a_head_of_any_length_replaces_the_one_before(state: Path) -> None:
 
 
 def test_of_many_who_keep_at_once_the_last_head_stays(state: Path) -> None:
-    heads = FileHeads("/home/a.db")
-    heads.keep("id", 1, HASH)
+    heads = FileHeads()
     children = []
     for part in range(4):
         children.append(os.fork())
         if not children[-1]:
-            for seq in range(2 + part, 402, 4):
+            for seq in range(1 + part, 401, 4):
                 heads.keep("id", seq, HASH)
             os._exit(0)
     while children:
-        assert heads.kept("id") is not None
+        assert not isinstance(heads.kept("id"), str)  # the first who keep one do so at once, too
         if os.waitpid(children[-1], os.WNOHANG)[0]:
             children.pop()
+    heads.keep("id", 401, HASH)
     assert heads.kept("id") == (401, HASH)
 
 
-def test_a_link_in_its_place_is_not_written_through(state: Path, tmp_path: Path) -> None:
-    heads = FileHeads("/home/a.db")
-    heads.keep("id", 7, HASH)
-    [file] = (state / "toolgate" / "heads").iterdir()
-    file.unlink()
-    file.symlink_to(tmp_path / "other")
-    heads.keep("id", 8, HASH)
-    assert not (tmp_path / "other").exists()
+def test_who_is_stopped_between_its_look_and_its_write_does_not_set_the_head_back(state: Path) -> None:
+    heads = FileHeads()
+    heads.keep("id", 5, HASH)
+    stopped = os.fork()
+    if not stopped:
+        write = os.pwrite
+
+        def slowly(*words: object) -> int:
+            os.kill(os.getpid(), signal.SIGSTOP)
+            return write(*words)  # type: ignore[arg-type]  # as they came
+
+        os.pwrite = slowly
+        heads.keep("id", 6, HASH)
+        os._exit(0)
+    os.waitpid(stopped, os.WUNTRACED)
+    began = time.monotonic()
+    heads.keep("id", 20, HASH)
+    took, found = time.monotonic() - began, heads.kept("id")
+    os.kill(stopped, signal.SIGCONT)
+    os.waitpid(stopped, 0)
+    assert found == (5, HASH) and took < 1  # without the lock nothing is written, and nobody waits
+    heads.keep("id", 21, HASH)
+    assert heads.kept("id") == (21, HASH)
+
+
+def test_what_a_person_accepts_is_kept_beside_whoever_was_stopped(state: Path) -> None:
+    heads = FileHeads()
+    heads.keep("id", 5, HASH)
+    with only(state).open() as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        heads.keep("id", 3, HASH, accepted=True)
+    assert heads.kept("id") == (3, HASH)
+
+
+def test_a_head_is_there_with_its_content_or_not_at_all(state: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Killed at any point of its making, it is none: an empty file would be refused as a broken one."""
+    heads = FileHeads()
+    for name in ("open", "write", "fdatasync", "link"):
+        child = os.fork()
+        if not child:
+            setattr(module.os, name, lambda *_, **__: os._exit(3))
+            heads.keep("id", 5, HASH)
+            os._exit(0)
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 3, name
+        assert heads.kept("id") is None, name
+
+
+def test_a_relative_state_folder_is_ignored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path / "of-the-user"))
+    monkeypatch.setenv("XDG_STATE_HOME", "rel")
+    monkeypatch.chdir(tmp_path)
+    FileHeads().keep("id", 7, HASH)
+    assert not (tmp_path / "rel").exists() and (tmp_path / "of-the-user" / ".local" / "state" / "toolgate" / "heads").is_dir()
+    (tmp_path / "b").mkdir()
+    monkeypatch.chdir(tmp_path / "b")
+    assert FileHeads().kept("id") == (7, HASH)
 
 
 def test_whether_heads_can_be_kept_is_found_out_without_making_anything(state: Path) -> None:
-    assert FileHeads("/home/a.db").fault() is None and not state.exists()
+    assert FileHeads().fault() is None and not state.exists()
     state.parent.mkdir(exist_ok=True)
     state.write_text("a file in the place of the folder")
-    assert FileHeads("/home/a.db").fault() == f"{state} is not a folder"
+    assert FileHeads().fault() == f"{state} is not a folder"

@@ -13,6 +13,7 @@ from toolgate_cli.core.intents import Completion, TurnRequest
 from toolgate_cli.core.records import Event, EventQuery, Row, Run
 from toolgate_cli.core.results import ToolResult
 from toolgate_cli.core.types import Json
+from toolgate_cli.host.heads import FileHeads
 from toolgate_cli.runtime.answers import Answer, Waiting
 from toolgate_cli.runtime.desk import Desk
 from toolgate_cli.runtime.plugs import InvokeLimits, StepKind
@@ -149,7 +150,8 @@ class Process:
         settings = Settings(str(home.folder), db, actor, "json", "never", "os-" + actor, 1000, {})
         ports = bootstrap.ports(settings, self.store, mint=home.mint, owners=self.owner, clock=_Sleeping(home), processes=self.surroundings)
         files = _Files(home, ports.files, self)
-        self.desk = bootstrap.seat(settings, ports._replace(files=files, provider=lambda tool: _Provider(self, tool), step_kind=step_kind))
+        provider, heads = (lambda tool: _Provider(self, tool)), _Heads(home)
+        self.desk = bootstrap.seat(settings, ports._replace(files=files, provider=provider, step_kind=step_kind, heads=heads))
 
     def end(self) -> None:
         """The process is over; its lock with it."""
@@ -211,6 +213,19 @@ class _Adapter:
     def complete(self, fields: object, folder: str, request: TurnRequest) -> Completion:
         self._home.watch.outside("a model is asked")
         return self._home.models.complete(request)
+
+
+class _Heads(FileHeads):
+    """The ids of all homes here are the same, and yet each has a history of its own."""
+
+    def __init__(self, home: Home) -> None:
+        self._folder = str(home.folder)
+
+    def kept(self, identity: str) -> tuple[int, str] | str | None:
+        return super().kept(self._folder + identity)
+
+    def keep(self, identity: str, seq: int, hash: str, *, accepted: bool = False) -> None:
+        super().keep(self._folder + identity, seq, hash, accepted=accepted)
 
 
 class _Sleeping:

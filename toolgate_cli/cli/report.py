@@ -8,6 +8,7 @@ import sys
 import traceback
 
 from .. import __version__
+from ..host.private import state_folder
 
 
 def frames(fault: BaseException) -> list[str]:
@@ -19,8 +20,7 @@ def frames(fault: BaseException) -> list[str]:
 
 def write(fault: BaseException) -> str | None:
     """Writes a report that only its owner can read; its path, or None where none could be written."""
-    state = os.environ.get("XDG_STATE_HOME") or os.path.join(os.path.expanduser("~"), ".local", "state")
-    folder = os.path.join(state, "toolgate", "reports")
+    folder = os.path.join(state_folder(), "reports")
     path = os.path.join(folder, f"{os.getpid()}-{os.urandom(4).hex()}.txt")
     facts = f"toolgate {__version__}, Python {platform.python_version()}, {sys.platform}\n"
     try:

@@ -40,3 +40,12 @@ def tighten(path: str) -> None:
         return
     if found.st_mode & 0o077 and found.st_uid == os.geteuid():
         os.chmod(path, found.st_mode & 0o700)
+
+
+def state_folder() -> str:
+    """Where this program keeps what belongs to its user and to no home; absolute. A relative XDG_STATE_HOME does not count, as the XDG
+    base directory specification has it: it would be another folder wherever a command is given."""
+    state = os.environ.get("XDG_STATE_HOME", "")
+    if not os.path.isabs(state):
+        state = os.path.join(os.path.expanduser("~"), ".local", "state")
+    return os.path.join(os.path.abspath(state), "toolgate")

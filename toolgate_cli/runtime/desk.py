@@ -203,7 +203,7 @@ class Desk(Window):
     def _accept_rollback(self) -> None:
         with write(self._ports, self._stopper()) as unit:
             kept = self._ports.heads.kept(unit.tx.identity())
-            told: Json = None if kept is None else f"{kept[0]}:{kept[1]}"
+            told: Json = f"{kept[0]}:{kept[1]}" if isinstance(kept, tuple) else kept
             event = unit.record("RUN_RECOVERED", None, {"accepted_rollback_from": told, **unit.person.facts()})
             identity = unit.tx.identity()
         self._ports.heads.keep(identity, event.seq, event.hash, accepted=True)

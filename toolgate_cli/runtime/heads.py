@@ -14,10 +14,10 @@ if TYPE_CHECKING:
     from .store import Reader
 
 
-def behind(tx: Reader, head: tuple[int, str] | None) -> str | None:
-    """Why the log does not go on from this head (seq and hash); None: it does, or there is none to compare with."""
-    if head is None:
-        return None
+def behind(tx: Reader, head: tuple[int, str] | str | None) -> str | None:
+    """Why the log does not go on from this head, or is not known to; None: it does, or there is none to compare with."""
+    if head is None or isinstance(head, str):
+        return head
     seq, hash = head
     event = tx.event(seq)
     if event is None:
@@ -26,10 +26,14 @@ def behind(tx: Reader, head: tuple[int, str] | None) -> str | None:
 
 
 def kept(ports: Ports) -> tuple[int, str] | None:
-    """The kept head. Read before the snapshot that it is held against: else whoever commits in between makes every log look old."""
+    """The kept head. Read before the snapshot that it is held against: else whoever commits in between makes every log look old.
+    ToolgateError("storage") where it cannot be read."""
     with ports.store.read() as tx:
         identity = tx.identity()
-    return ports.heads.kept(identity)
+    head = ports.heads.kept(identity)
+    if isinstance(head, str):
+        raise ToolgateError("storage", head, "toolgate doctor")
+    return head
 
 
 def taken_back(ports: Ports) -> str | None:

@@ -91,14 +91,15 @@ class Processes(Protocol):
 
 
 class Heads(Protocol):
-    """The last head that was seen of this database, kept outside of its home."""
+    """The last head that was seen of a database, wherever its file stood; kept outside of its home."""
 
-    def kept(self, identity: str) -> tuple[int, str] | None:
-        """Seq and hash; None where nothing was kept, or it cannot be read."""
+    def kept(self, identity: str) -> tuple[int, str] | str | None:
+        """Seq and hash; None where nothing was kept; a text: why what was kept cannot be read."""
         ...
 
     def keep(self, identity: str, seq: int, hash: str, *, accepted: bool = False) -> None:
-        """Best effort: where it cannot be written, nothing is kept. Never goes back, unless a person `accepted` that the database did."""
+        """Best effort: where it cannot be written, nothing is kept. Never goes back, and what cannot be read stays, unless a person
+        `accepted` the database as it is."""
         ...
 
     def fault(self) -> str | None:
