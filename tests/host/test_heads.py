@@ -208,7 +208,7 @@ def test_what_a_person_accepts_is_kept_beside_whoever_was_stopped(state: Path) -
 def test_a_head_is_there_with_its_content_or_not_at_all(state: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Killed at any point of its making, it is none: an empty file would be refused as a broken one."""
     heads = FileHeads()
-    for name in ("open", "write", "fdatasync", "link"):
+    for name in ("open", "pwrite", "fdatasync", "link"):
         child = os.fork()
         if not child:
             setattr(module.os, name, lambda *_, **__: os._exit(3))
@@ -216,6 +216,15 @@ def test_a_head_is_there_with_its_content_or_not_at_all(state: Path, monkeypatch
             os._exit(0)
         assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 3, name
         assert heads.kept("id") is None, name
+
+
+def test_a_disk_that_takes_less_than_a_line_gets_the_rest_of_it(state: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write = os.pwrite
+    monkeypatch.setattr(os, "pwrite", lambda descriptor, data, at: write(descriptor, data[: max(1, len(data) // 2)], at))
+    heads = FileHeads()
+    for seq in (5, 1234):
+        heads.keep("id", seq, HASH)
+        assert heads.kept("id") == (seq, HASH)
 
 
 def test_a_relative_state_folder_is_ignored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
