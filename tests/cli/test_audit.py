@@ -15,6 +15,7 @@ from toolgate_cli.cli.frame import Frame
 from toolgate_cli.cli.main import run
 from toolgate_cli.cli.streams import ERR
 from toolgate_cli.core.results import ToolResult
+from toolgate_cli.host.heads import FileHeads
 
 from ..runtime.kit import Home
 from .conftest import Said
@@ -23,8 +24,9 @@ ANSWER = ToolResult("answered", ok=True, code=0, output='"a word of the bank"', 
 
 
 @pytest.fixture
-def home(tmp_path: Path) -> Iterator[Home]:
-    """Two runs, each with a call that was approved."""
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Home]:
+    """Two runs, each with a call that was approved; its heads are kept where the commands look for them."""
+    monkeypatch.setattr("runtime.kit._Heads", lambda home: FileHeads())
     made = Home(tmp_path, "sqlite")
     for _ in range(2):
         made.tools.plan["ask.send"] = [ANSWER]

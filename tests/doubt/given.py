@@ -33,7 +33,7 @@ def at_work(home: Path, mode: str, **how: str) -> tuple[Worker, dict[str, Any]]:
     row = parked(home, **how)
     homes.set_mode(home, mode)
     worker = workers.spawn(home, "approve", row["ref"])
-    until(lambda: (home / ("child.pid" if mode.split()[0] in ("child", "escape") else "tries.log")).exists())
+    until(lambda: (home / ("child.pid" if mode.split()[0] in ("child", "escape", "cleared") else "tries.log")).exists())
     return worker, row
 
 

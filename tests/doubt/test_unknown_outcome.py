@@ -170,8 +170,9 @@ def test_while_something_of_a_tool_escaped_nothing_starts_that_call_again(home: 
     assert workers.run(home, "retry", row["id"], "--may-run-twice").code == 0 and homes.effects(home)[row["id"]] == 1
 
 
-def test_recovery_ends_what_is_left_of_the_tree_and_a_look_does_not(home: Path) -> None:
-    row = killed(home, "child 60")
+@pytest.mark.parametrize("how", ["child", "cleared"])
+def test_recovery_ends_what_is_left_of_the_tree_and_a_look_does_not(home: Path, how: str) -> None:
+    row = killed(home, f"{how} 60")
     survivor = child(home)
     assert doubtful(home)["still_running"] and alive(survivor)
     assert workers.run(home, "recover").code in (0, 9)
@@ -179,8 +180,9 @@ def test_recovery_ends_what_is_left_of_the_tree_and_a_look_does_not(home: Path) 
     assert facts.read(home).count("TOOL_INVOCATION_OUTCOME_UNKNOWN", call=row["id"]) == 1
 
 
-def test_a_decision_ends_what_is_left_of_the_tree_before_it_starts_the_call_again(home: Path) -> None:
-    row = killed(home, "child 60")
+@pytest.mark.parametrize("how", ["child", "cleared"])
+def test_a_decision_ends_what_is_left_of_the_tree_before_it_starts_the_call_again(home: Path, how: str) -> None:
+    row = killed(home, f"{how} 60")
     survivor = child(home)
     assert doubtful(home)["still_running"]
     homes.set_mode(home, "ok")

@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from toolgate_cli.host import tree
+from toolgate_cli.host import processes, sessions, tree
+from toolgate_cli.host.owners import FileOwners
 from toolgate_cli.host.processes import HostProcesses
 
 DEAF = "import signal, time; signal.signal(15, signal.SIG_IGN); time.sleep(60)"
@@ -176,6 +177,92 @@ def test_after_kill_9_recovery_finds_what_is_left_of_the_tree(tmp_path: Path) ->
     runner.wait()
     assert HostProcesses().kill_call("c-parent") == ()
     assert not [pid for pid in pids if alive(pid)]
+
+
+CLEARED = """
+import os, subprocess, sys
+from toolgate_cli.host import processes
+from toolgate_cli.host.child import Command
+from toolgate_cli.host.owners import FileOwners
+from toolgate_cli.host.running import run
+files = FileOwners({folder!r} + "/owners")
+processes.use_fence(files.fence, files.release)
+tool = '''
+import os, subprocess, sys, time
+work = "import os, time; open('left.pid', 'w').write(str(os.getpid())); time.sleep(60)"
+subprocess.Popen([sys.executable, "-S", "-c", work], env=dict(), process_group=0)
+time.sleep(60)
+'''
+run(Command("c-cleared", (sys.executable, "-c", tool), {folder!r}, {{"TOOLGATE_CALL": "c-cleared"}}, None, "f1"), 60, 1000, lambda: False)
+"""
+
+
+def test_after_kill_9_what_cleared_its_environment_and_closed_its_descriptors_is_found_by_its_session(tmp_path: Path) -> None:
+    source = CLEARED.format(folder=str(tmp_path))
+    runner = subprocess.Popen([sys.executable, "-c", source], env={**os.environ, "PYTHONPATH": os.getcwd()})
+    assert until(lambda: (tmp_path / "left.pid").exists() and (tmp_path / "left.pid").read_text())
+    left, owners = int((tmp_path / "left.pid").read_text()), FileOwners(str(tmp_path / "owners"))
+    runner.kill()
+    runner.wait()
+    session = owners.session("f1")
+    assert session is not None and until(lambda: not alive(session[0]), 1.0)
+    for _ in range(2):
+        assert HostProcesses().kill_call("c-cleared") == () and alive(left) and owners.left_behind("f1")
+        owners.forget("f1")  # it is held
+    assert HostProcesses().kill_call("c-cleared", 0.0, session) == ()  # no other start is in that session, whenever this one began
+    assert not alive(left) and not owners.left_behind("f1")
+    owners.forget("f1")
+    assert owners.session("f1") is None and os.listdir(tmp_path / "owners") == []
+
+
+def test_a_session_whose_number_was_given_again_is_left_alone(marked: list[subprocess.Popen[bytes]]) -> None:
+    first = tree.look(marked[0].pid)
+    assert first is not None and first.session == first.pid
+    for start in (first.start - 1, first.start + 1):
+        assert not sessions.lives(tree.Session(first.pid, start))
+        assert HostProcesses().kill_call("c-nobody", None, (first.pid, start)) == () and alive(first.pid)
+    assert sessions.lives(tree.Session(first.pid, first.start))
+    assert HostProcesses().kill_call("c-nobody", None, (first.pid, first.start)) == () and not alive(first.pid)
+    assert not sessions.lives(tree.Session(first.pid, first.start))  # it is not reaped yet
+
+
+def test_a_member_that_is_older_than_the_session_is_of_another_one() -> None:
+    seen = {pid: tree.Process(pid, 1, start, "S", "x", 7) for pid, start in ((900001, 49), (900002, 50), (900003, 51))}
+    assert tree.of_session(seen, tree.Session(7, 50)) == {900002, 900003}
+    assert tree.of_session(seen, tree.Session(8, 50)) == set()
+
+
+def test_neither_we_nor_those_above_us_are_of_a_session_that_is_ended() -> None:
+    code = """
+import subprocess, sys
+inner = "import os; from toolgate_cli.host import tree; from toolgate_cli.host.processes import HostProcesses as H; "
+inner += "s = os.getsid(0); print(H().kill_call('c-self', None, (s, tree.look(s).start)))"
+print(subprocess.run([sys.executable, "-c", inner], capture_output=True, text=True).stdout.strip(), "still here")
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", code], env={"PYTHONPATH": os.getcwd()}, capture_output=True, text=True, timeout=20, start_new_session=True
+    )
+    assert done.stdout.strip() == "() still here", done.stderr
+
+
+def test_what_a_lock_tells_of_a_session_counts_only_where_its_numbers_mean_something(tmp_path: Path) -> None:
+    owners, session = FileOwners(str(tmp_path / "owners")), tree.Session(12345, 67)
+    fence = processes.Fence(*owners.fence("f1"))
+    assert owners.session("f1") is None and owners.session(None) is None and owners.session("f2") is None
+    processes.mark_fence(fence, session)
+    assert owners.session("f1") == session
+    line = os.pread(fence.fd, 999, 0)
+    elsewhere = [line.replace(b"-", b"+"), line.replace(b"pid:", b"pid:1")]  # another boot, another namespace
+    for other in (line[:-1], b"x" + line, line.replace(b" ", b"  "), line + b"x", b"\0" * 99, *elsewhere):
+        os.ftruncate(fence.fd, 0)
+        os.pwrite(fence.fd, other, 0)
+        assert owners.session("f1") is None, other
+    processes.mark_fence(fence, session)
+    processes.mark_fence(fence, None)
+    assert owners.session("f1") is None and os.fstat(fence.fd).st_size == 0
+    os.close(fence.fd)
+    processes.mark_fence(fence, session)  # where it cannot be written the tool runs all the same
+    processes.mark_fence(None, session)
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])

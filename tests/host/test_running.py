@@ -10,12 +10,12 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from pathlib import Path
 
 import pytest
 
-from toolgate_cli.host import endings, kin, processes, tree
+from toolgate_cli.host import endings, kernel, kin, processes, tree
 from toolgate_cli.host.child import Command
 from toolgate_cli.host.endings import Ended
 from toolgate_cli.host.kin import Kin
@@ -66,6 +66,24 @@ def test_a_descendant_that_could_not_be_killed_is_named_and_holds_the_fence(
     assert endings.result(ended, 10).left_behind == ended.left_behind
     os.kill(pid, signal.SIGKILL)
     os.waitpid(pid, 0)
+    assert not owners.left_behind(ended.left_behind)
+
+
+def test_a_descendant_that_could_not_be_killed_is_known_by_its_session_where_it_closed_the_fence(
+    tmp_path: Path, owners: FileOwners, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tree, "kill", lambda process: None)
+    monkeypatch.setattr(tree, "own_children", list)
+    monkeypatch.setattr(kernel, "adopting", lambda: nullcontext(False))  # an older kernel: what lost its parent is not ours
+    source = "import subprocess; p = subprocess.Popen(['/bin/sleep', '60'], env={}, stdout=subprocess.DEVNULL); print(p.pid)"
+    ended = go(source, tmp_path)
+    pid = int(ended.stdout)
+    assert ended.how == "exited" and [name.split()[:2] for name in ended.survivors] == [["pid", str(pid)]]
+    assert ended.left_behind and owners.left_behind(ended.left_behind) and owners.session(ended.left_behind)
+    os.kill(pid, signal.SIGKILL)
+    until = time.monotonic() + 5
+    while owners.left_behind(ended.left_behind) and time.monotonic() < until:
+        time.sleep(0.01)
     assert not owners.left_behind(ended.left_behind)
 
 

@@ -8,7 +8,7 @@ import time
 from contextlib import suppress
 
 from . import kernel, tree
-from .tree import Process
+from .tree import Process, Session
 
 
 class Kin:
@@ -28,8 +28,12 @@ class Kin:
             self._others = frozenset(tree.own_children() or (p.pid for p in tree.everything().values() if p.parent == self._me))
 
     def began(self, pid: int) -> None:
-        """The tool's own process was started; it is reaped by who started it."""
+        """The tool's own process was started, in a session of its own; it is reaped by who started it."""
         self._main = tree.look(pid) or self._main
+
+    @property
+    def session(self) -> Session | None:
+        return Session(self._main.pid, self._main.start) if self._main.pid else None
 
     def none_left(self) -> bool:
         """Whether the whole tree is gone. Only after the tool's own process was reaped.
@@ -61,7 +65,8 @@ class Kin:
         """All of the call that still run, by descent and by environment; the dead among our own children are reaped."""
         seen = tree.everything()
         ours = {process.pid for process in seen.values() if process.parent == self._me and self._is_ours(process)}
-        members = tree.family(seen, ours | tree.marked(seen, self._call)) & seen.keys()
+        session = tree.of_session(seen, self.session) if self.session else set()
+        members = tree.family(seen, ours | session | tree.marked(seen, self._call)) & seen.keys()
         for pid in ours:
             if seen[pid].dead:
                 self._reap(pid)

@@ -4,7 +4,8 @@ Two kinds of lock files stand in one 0700 folder, under random names that are ne
 
 - `o...` names an owner: a POSIX record lock, held by the process itself. A forked child does not keep it alive (a `flock` would).
   Closing *any* descriptor of the file drops it, so a process never opens a file of its own again.
-- `f...` is a fence: a `flock`, handed to a tool with its descriptor. Whatever is left of the tool keeps it, for as long as it lives.
+- `f...` is a fence: a `flock`, handed to a tool with its descriptor. Whatever is left of the tool keeps it, for as long as it lives. While
+  the tool runs it tells of the tool's session too: that is how those are found who closed the descriptor.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import os
 import struct
 from contextlib import suppress
 
+from . import sessions
 from .crash import point
 from .mint import RandomMint
 from .private import private_folder
@@ -150,7 +152,7 @@ class FileOwners:
         return False
 
     def left_behind(self, name: str | None) -> bool:
-        """Whether a process that a tool left behind still holds that fence.
+        """Whether a process that a tool left behind still holds that fence, or is in the session that it tells of.
 
         One that cannot be looked at counts as held: nothing is started on a guess.
         """
@@ -164,9 +166,25 @@ class FileOwners:
             return True
         try:
             fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)  # shared: two who look at the same time do not see each other
-            return False
+            session = sessions.read(descriptor)
+            return session is not None and sessions.lives(session)
         except OSError:
             return True
+        finally:
+            os.close(descriptor)
+
+    def session(self, name: str | None) -> tuple[int, int] | None:
+        """The session of the tool that was started with that fence, and when that began; None where it is not told, or nobody is left."""
+        if name is None or self._is_mine(name):
+            return None
+        try:
+            descriptor = self._open(name)
+        except OSError:
+            return None
+        try:
+            return sessions.read(descriptor)
+        except OSError:
+            return None
         finally:
             os.close(descriptor)
 

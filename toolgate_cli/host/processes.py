@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from contextlib import suppress
 from functools import lru_cache
 
 from ..core.values import NamedTuple
-from . import tree
+from . import sessions, tree
 
 KILL = 2.0  # seconds
 
@@ -15,7 +16,7 @@ KILL = 2.0  # seconds
 class HostProcesses:
     """`ports.Processes`."""
 
-    def kill_call(self, call_id: str, before: float | None = None) -> tuple[str, ...]:
+    def kill_call(self, call_id: str, before: float | None = None, session: tuple[int, int] | None = None) -> tuple[str, ...]:
         from . import kernel
 
         last = float("inf") if before is None else before * os.sysconf("SC_CLK_TCK")
@@ -23,6 +24,7 @@ class HostProcesses:
         def living() -> list[tree.Process]:
             seen = tree.everything()
             roots = {pid for pid in tree.marked(seen, call_id) if seen[pid].start <= last}
+            roots |= tree.of_session(seen, tree.Session(*session)) if session else set()
             members = tree.family(seen, roots) & seen.keys()
             members -= {os.getpid(), *tree.ancestors()}
             return [seen[pid] for pid in members if not seen[pid].dead]
@@ -64,6 +66,18 @@ def use_fence(take: Callable[[str | None], tuple[str, int]] | None, release: Cal
 def take_fence(name: str | None) -> Fence | None:
     """The lock of that name; OSError where there should be one and cannot be."""
     return Fence(*_take(name)) if _take else None
+
+
+def mark_fence(fence: Fence | None, session: tree.Session | None) -> None:
+    """Writes into the lock which session the tool is in, for whoever finds it after our death; None: nothing of the tool is left. Best
+    effort: a full disk stops no tool that runs already."""
+    if fence is None:
+        return
+    with suppress(OSError):
+        if session is None:
+            os.ftruncate(fence.fd, 0)
+        else:
+            os.pwrite(fence.fd, sessions.line(session), 0)
 
 
 def release_fence(fence: Fence | None) -> bool:

@@ -17,6 +17,7 @@ from .child import Child, Command, End
 from .crash import point
 from .endings import Ended
 from .kin import Kin
+from .processes import Fence
 
 GRACE = 0.5  # between SIGTERM and SIGKILL
 LINGER = 1.0  # what the tool left running may still write, after the tool itself has ended
@@ -44,32 +45,33 @@ def run(command: Command, timeout: float, output_bytes: int, stop: Callable[[], 
     try:
         with kernel.adopting() as adopted:
             kept = Kept(output_bytes, secrets)
-            ended = _run(command, deadline, kept, stop, Kin(command.call_id, adopted), (fence.fd,) if fence else ())
+            ended = _run(command, deadline, kept, stop, Kin(command.call_id, adopted), fence)
     finally:
         held = processes.release_fence(fence)
     point("outcome:seen")
     return ended._replace(left_behind=fence.name) if fence and held else ended
 
 
-def _run(command: Command, deadline: float, kept: Kept, stop: Callable[[], bool], kin: Kin, inherited: tuple[int, ...]) -> Ended:
+def _run(command: Command, deadline: float, kept: Kept, stop: Callable[[], bool], kin: Kin, fence: Fence | None) -> Ended:
     child: Child | None = None
     try:
         if stop():
             return Ended("not_started", fault="cancelled before it was started")
         with kernel.signals_held():
             try:
-                child = Child(command, inherited, kept)
+                child = Child(command, (fence.fd,) if fence else (), kept)
             except (OSError, ValueError, subprocess.SubprocessError) as error:
                 return Ended("not_started", fault=_fault(error))
             kin.began(child.pid)
+            processes.mark_fence(fence, kin.session)
         point("spawn:after")
         why = _wait(child, deadline, stop)
         with kernel.signals_held():
-            return _finish(child, kin, why, deadline)
+            return _finish(child, kin, fence, why, deadline)
     except BaseException:
         if child is not None and not child.closed:
             with kernel.signals_held():
-                _finish(child, kin, "cancelled", kernel.now())
+                _finish(child, kin, fence, "cancelled", kernel.now())
         raise
 
 
@@ -93,7 +95,7 @@ def _wait(child: Child, deadline: float, stop: Callable[[], bool]) -> Why:
     return "exited"
 
 
-def _finish(child: Child, kin: Kin, why: Why, deadline: float) -> Ended:
+def _finish(child: Child, kin: Kin, fence: Fence | None, why: Why, deadline: float) -> Ended:
     """Nothing of the tree is left after this, or it is named."""
     if why == "exited":
         _linger(child, kin, deadline)
@@ -102,6 +104,8 @@ def _finish(child: Child, kin: Kin, why: Why, deadline: float) -> Ended:
     survivors: tuple[str, ...] = ()
     if why != "exited" or not kin.none_left():
         survivors = kin.kill(SWEEP)
+    if not survivors:
+        processes.mark_fence(fence, None)
     _drain(child)
     child.ended()
     child.close()

@@ -19,10 +19,18 @@ class Process(NamedTuple):
     start: int
     state: str
     name: str
+    session: int = 0
 
     @property
     def dead(self) -> bool:
         return self.state in "ZX"
+
+
+class Session(NamedTuple):
+    """The session that a tool was started in: its number, and the start of its first process in clock ticks since boot."""
+
+    id: int
+    start: int
 
 
 def _read(path: str) -> bytes:
@@ -41,7 +49,7 @@ def look(pid: int) -> Process | None:
         return None
     fields = rest.split()
     name = head.partition(b"(")[2].decode("utf-8", "backslashreplace")
-    return Process(pid, int(fields[1]), int(fields[19]), fields[0].decode(), name)
+    return Process(pid, int(fields[1]), int(fields[19]), fields[0].decode(), name, int(fields[3]))
 
 
 def everything() -> dict[int, Process]:
@@ -93,6 +101,18 @@ def marked(processes: Iterable[int], call_id: str) -> set[int]:
     """Those that were started for the call, never this process or one above it."""
     own = {os.getpid(), *ancestors()}
     return {pid for pid in processes if pid not in own and call_of(pid) == call_id}
+
+
+def of_session(processes: Mapping[int, Process], session: Session) -> set[int]:
+    """Those that are in it, never this process or one above it. Its number is given to nobody else while one of them lives; if the process
+    of that number is another one than the first of the session, nobody was left."""
+    first = processes.get(session.id)
+    if first is not None and first.start != session.start:
+        return set()
+    own = {os.getpid(), *ancestors()}
+    return {
+        pid for pid, process in processes.items() if process.session == session.id and process.start >= session.start and pid not in own
+    }
 
 
 def kill(process: Process) -> None:

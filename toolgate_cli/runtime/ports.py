@@ -63,7 +63,11 @@ class Owners(Protocol):
         ...
 
     def left_behind(self, name: str | None) -> bool:
-        """Whether a process that a tool left behind still holds that lock."""
+        """Whether a process that a tool left behind still holds that lock, or is in the session that it tells of."""
+        ...
+
+    def session(self, name: str | None) -> tuple[int, int] | None:
+        """The session of the tool that was started with that lock, for `Processes.kill_call`; None: it is not known."""
         ...
 
     def forget(self, name: str) -> None:
@@ -76,9 +80,10 @@ class Owners(Protocol):
 
 
 class Processes(Protocol):
-    def kill_call(self, call_id: str, before: float | None = None) -> tuple[str, ...]:
-        """Kills what is left of a call's process tree, found by its TOOLGATE_CALL; names what could not be killed. `before`: only what
-        began until then (`Clock.monotonic`), and its descendants."""
+    def kill_call(self, call_id: str, before: float | None = None, session: tuple[int, int] | None = None) -> tuple[str, ...]:
+        """Kills what is left of a call's process tree, found by its TOOLGATE_CALL and by the session of its tool; names what could not be
+        killed. `before`: of those with that mark, which the next start of the call bears too, only what began until then
+        (`Clock.monotonic`), and its descendants."""
         ...
 
     def ancestors(self) -> tuple[int, ...]:

@@ -76,7 +76,7 @@ def take_back(ports: Ports, run: str | None, *, given_up: str | None = None, kil
         return ()
     if kill:
         for attempt in found:
-            ports.processes.kill_call(attempt.row.id, since)
+            ports.processes.kill_call(attempt.row.id, since, ports.owners.session(attempt.row.left_behind))
     with write(ports, SYSTEM) as unit:
         touched = record(unit, found)
     for attempt in found:
@@ -91,7 +91,7 @@ def end_survivors(ports: Ports, row: Row) -> None:
     that call again, so nothing else can be hit."""
     since = ports.clock.monotonic()  # once its survivor is gone, somebody else may start the call again: that start is later than this
     if row.left_behind is not None and ports.owners.left_behind(row.left_behind):
-        ports.processes.kill_call(row.id, since)
+        ports.processes.kill_call(row.id, since, ports.owners.session(row.left_behind))
         ports.owners.forget(row.left_behind)
 
 
