@@ -17,6 +17,7 @@ from toolgate_cli.cli.streams import ERR
 from toolgate_cli.core.results import ToolResult
 from toolgate_cli.host.heads import FileHeads
 
+from ..runtime import kit
 from ..runtime.kit import Home
 from .conftest import Said
 
@@ -26,7 +27,7 @@ ANSWER = ToolResult("answered", ok=True, code=0, output='"a word of the bank"', 
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Home]:
     """Two runs, each with a call that was approved; its heads are kept where the commands look for them."""
-    monkeypatch.setattr("runtime.kit._Heads", lambda home: FileHeads())
+    monkeypatch.setattr(kit, "_Heads", lambda home: FileHeads())
     made = Home(tmp_path, "sqlite")
     for _ in range(2):
         made.tools.plan["ask.send"] = [ANSWER]
