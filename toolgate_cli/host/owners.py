@@ -73,7 +73,8 @@ class FileOwners:
         """A clean exit: the file goes first, then the lock, so nobody sees a file without its lock."""
         if self._name is not None and self._pid == os.getpid():
             self._unlink(self._name)
-            os.close(self._descriptor)
+            with suppress(OSError):  # it is closed all the same, and its lock gone
+                os.close(self._descriptor)
             _held.pop(self._name, None)
         self._name, self._descriptor = None, -1
 
