@@ -165,6 +165,20 @@ def test_the_file_is_removed_at_a_clean_exit_and_by_whoever_finds_its_owner_dead
     assert owners.mine() != mine
 
 
+def test_a_lock_file_that_fails_to_close_is_left_all_the_same(owners: FileOwners, folder: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    owners.mine()
+    close = os.close
+
+    def failing(descriptor: int) -> None:
+        close(descriptor)
+        raise OSError(5, "Input/output error")
+
+    monkeypatch.setattr(os, "close", failing)
+    owners.close()
+    monkeypatch.undo()
+    assert os.listdir(folder) == []
+
+
 # ---- fences ----
 def test_a_fence_without_survivors_is_removed(owners: FileOwners, folder: str) -> None:
     name, descriptor = owners.fence()
