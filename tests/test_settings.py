@@ -58,6 +58,9 @@ def test_color_follows_the_common_variables(environ: dict[str, str], color: str,
         ({"actor": "*"}, {}, "--actor is not a name"),
         ({"actor": "\u202ealice"}, {}, "--actor is not a name"),
         ({"actor": "a" * 200}, {}, "--actor is not a name"),
+        ({"actor": "e\u0301ve"}, {}, "--actor is not a name"),
+        ({}, {"TOOLGATE_ACTOR": "A\u030angstrom"}, "TOOLGATE_ACTOR is not a name"),
+        ({"actor": "\u212b"}, {}, "--actor is not a name"),  # the sign, which is composed as the letter
         ({"actor": "system"}, {}, "system is toolgate itself"),
         ({"home": ""}, {}, "--home is empty"),
         ({"home": "a\0b"}, {}, "--home is not a path"),
@@ -73,6 +76,13 @@ def test_what_is_no_value_is_a_usage_error(flags: dict[str, str | None], environ
 def test_a_person_is_the_name_and_what_the_system_says() -> None:
     found = person(settings({"actor": "alice"}, {}), "declared")
     assert (found.name, found.os_user, found.uid, found.host) == ("alice", ME, os.getuid(), os.uname().nodename)
+
+
+def test_a_name_that_is_not_composed_is_refused_with_what_to_do_and_a_composed_one_stays_as_it_was_typed() -> None:
+    with pytest.raises(ToolgateError) as caught:
+        settings({"actor": "e\u0301"}, {})
+    assert "NFC" in caught.value.hint
+    assert [settings({"actor": name}, {}).actor for name in ("\xe9", "Ada", "\uff41da")] == ["\xe9", "Ada", "\uff41da"]
 
 
 def test_where_only_the_os_user_counts_another_name_is_refused() -> None:

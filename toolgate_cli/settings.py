@@ -125,9 +125,19 @@ def _actor(text: str, origin: str) -> str:
     if len(text) > _LONGEST_NAME or not text.isprintable() or text != text.strip() or "*" in text:
         hint = f"printable, without * and blanks around it, {_LONGEST_NAME} characters at most"
         raise ToolgateError("usage", f"{origin} is not a name", hint)
+    if not _is_composed(text):
+        raise ToolgateError("usage", f"{origin} is not a name", "letters with marks are written composed (Unicode NFC)")
     if text == SYSTEM.name and origin != "default":
         raise ToolgateError("usage", f"{origin}: {text} is toolgate itself", "give your own name")
     return text
+
+
+def _is_composed(text: str) -> bool:
+    if text.isascii():
+        return True
+    from unicodedata import is_normalized  # imported where it is needed: most names are ASCII
+
+    return is_normalized("NFC", text)
 
 
 def _choice(text: str, choices: tuple[str, ...], origin: str) -> str:

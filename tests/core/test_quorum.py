@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import pytest
 
 from toolgate_cli.core.errors import ToolgateError
@@ -92,3 +95,45 @@ def test_a_second_vote_of_one_person_is_refused() -> None:
     with pytest.raises(ToolgateError, match="alice has approved c1 already") as caught:
         votes_left(ROW, [vote("bob"), vote("alice")], APPROVERS, "alice")
     assert caught.value.kind == "wrong_state"
+
+
+ONE_PERSON = [
+    ("ada", "Ada"),
+    ("ADA", "ada"),
+    ("\xe9ve", "\xc9VE"),
+    ("ada", "\uff41da"),
+    ("stra\xdfe", "STRASSE"),
+    ("\ufb01n", "FIN"),
+    ("\u03a3", "\u03c2"),
+]
+TWO_PERSONS = [("ada", "adam"), ("eve", "\xe9ve"), ("ada", "\u0430da")]
+
+
+@pytest.mark.parametrize(("one", "other"), ONE_PERSON)
+def test_two_spellings_of_a_name_are_no_two_approvers(one: str, other: str) -> None:
+    row = ROW._replace(approver_scope=None, approvals_needed=2, separate_requester=True)
+    for first, second in ((one, other), (other, one)):
+        with pytest.raises(ToolgateError, match=f"{second} has approved c1 already") as caught:
+            votes_left(row, [vote(first)], {}, second)
+        assert caught.value.kind == "wrong_state"
+        with pytest.raises(ToolgateError, match=f"{second} asked for this call") as caught:
+            may_decide(row, second, first, {}, "approve")
+        assert caught.value.kind == "self_approval"
+    assert votes_left(ROW, [vote(one), vote(other)], {"finance": (one, other, "zoe")}, "zoe") == 1
+
+
+@pytest.mark.parametrize(("one", "other"), TWO_PERSONS)
+def test_two_names_are_two_approvers(one: str, other: str) -> None:
+    row = ROW._replace(approver_scope=None, approvals_needed=2, separate_requester=True)
+    assert votes_left(row, [vote(one)], {}, other) == 0
+    may_decide(row, one, other, {}, "approve")
+
+
+@pytest.mark.parametrize(("needed", "separate", "wanted"), [(1, False, False), (2, False, True), (1, True, True)])
+def test_what_telling_persons_apart_needs_is_imported_beforehand(needed: int, separate: bool, wanted: bool) -> None:
+    rule = f"Rule('r', 'deny', approvals={needed}, separate_requester={separate})"
+    said = (
+        "import sys\nfrom toolgate_cli.core.config import Rule\nfrom toolgate_cli.core.quorum import warm\n"
+        f"warm([{rule}])\nassert ('unicodedata' in sys.modules) is {wanted}"
+    )
+    subprocess.run([sys.executable, "-c", said], check=True)

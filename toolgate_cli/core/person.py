@@ -18,4 +18,13 @@ class Person(NamedTuple):
         return {"os_user": self.os_user, "uid": self.uid, "host": self.host}
 
 
+def folded(name: str) -> str:
+    """What two spellings of one name share: without case, and compatible letters (`ａ`, `ﬁ`) as plain ones. For comparing, never shown."""
+    if name.isascii():
+        return name.casefold()
+    from unicodedata import normalize  # imported where it is needed: most names are ASCII
+
+    return normalize("NFKC", normalize("NFKC", name).casefold())
+
+
 SYSTEM = Person("system", "system", -1, "")

@@ -1,10 +1,15 @@
-"""Who may decide a row, and how many approvals it still lacks; every voter's scope counts as it is now."""
+"""Who may decide a row, and how many approvals it still lacks; every voter's scope counts as it is now.
+
+Whether two names are two persons is asked of the names as folded: another case or composition makes nobody a second person.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
+from .config import Rule
 from .errors import ToolgateError
+from .person import folded
 from .records import Row, Vote
 from .types import Verb
 
@@ -17,7 +22,7 @@ def may_decide(row: Row, person_name: str, requester: str, approvers: Mapping[st
         raise ToolgateError(
             "scope", f"{person_name} does not hold the scope {row.approver_scope}", f"the scope {row.approver_scope} is held by {holders}"
         )
-    if row.separate_requester and person_name == requester and _starts(row, verb):
+    if row.separate_requester and folded(person_name) == folded(requester) and _starts(row, verb):
         raise ToolgateError(
             "self_approval", f"{person_name} asked for this call, and the policy wants somebody else to decide it", "ask another approver"
         )
@@ -27,9 +32,9 @@ def votes_left(row: Row, votes: Sequence[Vote], approvers: Mapping[str, tuple[st
     """How many distinct approvers are still missing once `new_actor` has approved too; 0: the call may start. Votes of people who no
     longer hold the scope do not count. Raises ToolgateError("wrong_state") for a second vote of one person."""
     voted = {vote.actor for vote in votes}
-    if new_actor in voted:
+    if folded(new_actor) in map(folded, voted):
         raise ToolgateError("wrong_state", f"{new_actor} has approved {row.id} already", "another person has to approve it")
-    valid = {actor for actor in (*voted, new_actor) if _holds_scope(row, actor, approvers)}
+    valid = {folded(actor) for actor in (*voted, new_actor) if _holds_scope(row, actor, approvers)}
     return max(0, row.approvals_needed - len(valid))
 
 
@@ -44,3 +49,9 @@ def _holds_scope(row: Row, name: str, approvers: Mapping[str, tuple[str, ...]]) 
 
 def _holders(row: Row, approvers: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
     return approvers.get(row.approver_scope or "", ())
+
+
+def warm(rules: Iterable[Rule]) -> None:
+    """Imports what telling persons apart under these rules may need: to be called outside of any transaction (I7)."""
+    if any(rule.approvals > 1 or rule.separate_requester for rule in rules):
+        import unicodedata  # noqa: F401

@@ -6,7 +6,7 @@ from collections.abc import Collection
 from contextlib import AbstractContextManager, suppress
 from typing import TYPE_CHECKING, TypeAlias
 
-from ..core import conditions, effects
+from ..core import conditions, effects, quorum
 from ..core.errors import ToolgateError
 from ..core.intents import Arrived, Completion
 from ..core.person import Person
@@ -44,6 +44,7 @@ class Engine:
         config = self.world.config
         ruled = [condition for rule in config.policy.rules for condition in rule.when]
         conditions.warm([*ruled, *(fails.condition for tool in config.tools.values() for fails in tool.fail_when)])
+        quorum.warm(config.policy.rules)
 
     def write(self) -> AbstractContextManager[Unit]:
         ownership.mine(self.ports)  # the lock is taken before the first transaction, not in it
