@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -175,6 +177,44 @@ def test_what_is_no_export_is_refused(home: Home, say: Callable[..., Said], tmp_
     file = tmp_path / "log.jsonl"
     file.write_text(content)
     assert say("audit", "verify", str(file)).code == 7 and say("audit", "verify", str(tmp_path / "none")).code == 7
+
+
+HEADERS: dict[str, Callable[[str], str]] = {
+    "another key": lambda line: line.replace("{", '{"zz":"rewritten",', 1),
+    "a key twice": lambda line: line.replace("{", '{"schema":"toolgate.log/1",', 1),
+    "another twice": lambda line: line.replace('"after":0', '"after":7,"after":0'),
+    "a blank": lambda line: line.replace(":", ": ", 1),
+    "a truth": lambda line: line.replace('"after":0', '"after":false'),
+    "another order": lambda line: json.dumps(dict(sorted(json.loads(line).items())), separators=(",", ":")),
+}
+
+
+@pytest.mark.parametrize("name", HEADERS)
+def test_a_beginning_that_is_not_as_it_was_written_is_refused(home: Home, say: Callable[..., Said], tmp_path: Path, name: str) -> None:
+    lines, file = exported(say), tmp_path / "log.jsonl"
+    file.write_text("\n".join([HEADERS[name](lines[0]), *lines[1:]]) + "\n")
+    assert say("audit", "verify", str(file)).code == 7
+
+
+@pytest.mark.parametrize("change", [('"events":', '"events":1,"events":'), ("{", '{"head":"0:x",'), (":", ": ")])
+def test_an_end_that_is_not_as_it_was_written_is_found(
+    home: Home, say: Callable[..., Said], tmp_path: Path, change: tuple[str, str]
+) -> None:
+    lines, file = exported(say), tmp_path / "log.jsonl"
+    file.write_text("\n".join([*lines[:-1], lines[-1].replace(*change, 1)]) + "\n")
+    assert say("audit", "verify", str(file)).code == 1
+
+
+@pytest.mark.parametrize(("before", "code", "number"), [(0, 7, 1), (3, 1, 4)])
+def test_an_endless_line_is_told_by_its_number_in_bounded_memory(
+    home: Home, say: Callable[..., Said], tmp_path: Path, before: int, code: int, number: int
+) -> None:
+    file = tmp_path / "log.jsonl"
+    file.write_text("".join(f"{line}\n" for line in exported(say)[:before]))
+    script = 'ulimit -v 600000; { cat "$1"; head -c 800000000 /dev/zero; } | "$2" -m toolgate_cli -C "$3" audit verify -'
+    words = ["sh", "-c", script, "sh", str(file), sys.executable, str(home.folder)]
+    said = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert said.returncode == code and f"line {number} is longer than 64 MiB" in said.stderr
 
 
 def test_an_export_from_an_event_on_says_where_it_begins(home: Home, say: Callable[..., Said], tmp_path: Path) -> None:

@@ -78,14 +78,15 @@ def read_object(path: str | None) -> Given:
 
 
 @contextmanager
-def lines(path: str) -> Iterator[Iterator[str]]:
-    """The lines of a text file of any length (`-`: stdin), as they are read. ToolgateError("invalid") where it cannot be opened."""
+def lines(path: str, longest: int) -> Iterator[Iterator[str]]:
+    """The lines of a text file of any length (`-`: stdin), as they are read; of one longer than `longest` characters comes one more than
+    that at a time, so that it can be told. ToolgateError("invalid") where the file cannot be opened."""
     try:
         file = open(_STDIN if path == "-" else path, encoding="ascii", errors="backslashreplace", newline="\n", closefd=path != "-")  # noqa: SIM115
     except OSError as error:
         raise ToolgateError("invalid", f"{path}: {(error.strerror or 'cannot be read').lower()}", "name a file that can be read") from error
     with file:
-        yield iter(file)
+        yield iter(lambda: file.readline(longest + 1), "")
 
 
 @contextmanager

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 PURPOSE: Final = "Know"
 
-File = Annotated[str | None, Argument(metavar="[FILE]", help="A log that was exported; - is stdin.")]
+File = Annotated[str | None, Argument(metavar="[FILE]", help="A log that was exported (no line of it is longer than 64 MiB); - is stdin.")]
 Head = Annotated[str | None, option("--head", metavar="SEQ:HASH", help="A head that was kept: the log has to go on from it, unchanged.")]
 Since = Annotated[str | None, option("--since", metavar="SEQ:HASH", help="The same, and nothing before that head is read again.")]
 
@@ -50,10 +50,11 @@ def _of_store(frame: Frame, known: Known | None, since: Known | None) -> Verifie
 
 
 def _of_file(frame: Frame, file: str, known: Known | None) -> Verified:
+    from ....core.exported import LONGEST
     from ....runtime.verifying import verify_lines
     from ...files import lines
 
-    with lines(file) as read, shown(frame) as progress:
+    with lines(file, LONGEST) as read, shown(frame) as progress:
         return verify_lines(read, known, progress)
 
 
