@@ -149,6 +149,40 @@ def test_copies_of_its_result_go_with_it_and_what_only_looks_alike_stays(home: H
     assert holding(home, TOLD) == [] and verified(home)
 
 
+NOTE = "approved after a phone call with the treasurer"
+SAID_OF_A_DECISION = {"origin": "STEP_APPROVAL", "a part of the note": "treasurer", "the note": NOTE}
+
+
+@pytest.mark.parametrize("told", SAID_OF_A_DECISION.values(), ids=SAID_OF_A_DECISION.keys())
+def test_no_result_takes_the_record_of_a_decision_with_it(home: Home, told: str) -> None:
+    approved = texts.step("g", "assign", set={"a": "1"}, gate="approval")
+    reviewed = texts.step("r", "assign", set={"b": "2"}, gate="review")
+    home.write(decided=texts.flow("decided", texts.uses("s", "free.send"), approved, reviewed))
+    home.tools.plan["free.send"] = [ToolResult("answered", ok=True, code=0, output=json.dumps(told), size=40)]
+    run = home.start("decided")
+    id = home.events(run, "TOOL_INVOCATION_STARTED")[0].call_id or ""
+    desk = home.desk("ann")
+    desk.approve_step(desk.select_step(run, "g", "approve"), reason=NOTE)
+    desk.cancel(run, f"{NOTE}, again")
+    before = {event.seq: event.payload for event in home.events(run) if event.call_id is None}
+    erased = redact(home, id)
+    assert {event.seq: event.payload for event in home.events(run) if event.seq in before} == before and verified(home)
+    of_decisions = [event.seq for event in home.events(run) if event.seq in before and told in (event.payload or "")]
+    assert of_decisions and set(erased.still) >= {f"event {seq}" for seq in of_decisions}
+
+
+def test_no_name_of_the_definition_is_a_copy_of_a_result(home: Home) -> None:
+    arm = texts.step("b", "branch", on="inputs.text", arms={"to-the-end": "end", "*": "end"})
+    for told in ("to-the-end", "tool.free.send", "support_id"):
+        failing = texts.step("f", "fail", reason="no more")
+        home.write(names=texts.flow("names", texts.uses("s", "free.send"), failing if told == "support_id" else arm))
+        home.tools.plan["free.send"] = [ToolResult("answered", ok=True, code=0, output=json.dumps(told), size=40)]
+        run = home.start("names", text="to-the-end")
+        id = home.events(run, "TOOL_INVOCATION_STARTED")[0].call_id or ""
+        erased = redact(home, id)
+        assert not erased.error and all(event.payload is not None for event in home.events(run) if event.call_id is None)
+
+
 def test_what_a_result_only_repeats_of_what_was_asked_is_no_copy_of_it(home: Home) -> None:
     mine = texts.step("a", "assign", set={"mine": "${inputs.text}"})
     home.write(echo=texts.flow("echo", mine, texts.uses("s", "ask.send")))

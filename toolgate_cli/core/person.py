@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from .types import Json
 from .values import NamedTuple
 
@@ -18,6 +20,14 @@ class Person(NamedTuple):
         return {"os_user": self.os_user, "uid": self.uid, "host": self.host}
 
 
+SYSTEM = Person("system", "system", -1, "")
+
+
+def acted(told: Mapping[str, Json]) -> bool:
+    """Whether the payload of an event says who decided: then its actor is a person, and it is the record of what that person did."""
+    return told.keys() >= SYSTEM.facts().keys()
+
+
 def folded(name: str) -> str:
     """What two spellings of one name share: without case, and compatible letters (`ａ`, `ﬁ`) as plain ones. For comparing, never shown."""
     if name.isascii():
@@ -25,6 +35,3 @@ def folded(name: str) -> str:
     from unicodedata import normalize  # imported where it is needed: most names are ASCII
 
     return normalize("NFKC", normalize("NFKC", name).casefold())
-
-
-SYSTEM = Person("system", "system", -1, "")

@@ -1,7 +1,8 @@
 """Erases what a settled call holds, and what its run has copied from its result. The chain still verifies: a REDACTED event says what was
 erased, never its content.
 
-What went into the call stands elsewhere on its own account (inputs, answers, other calls) and stays; it is named, not erased.
+What went into the call stands elsewhere on its own account (inputs, answers, other calls) and stays; it is named, not erased. So is a
+text in the event of a person's decision: who decided what stays on record.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from ..core import canonical, chain
 from ..core.errors import ToolgateError
+from ..core.person import acted
 from ..core.quoting import SHORTEST, Quotes, texts
 from ..core.records import Call, Event, EventQuery, Outcome, Run, Step, Turn, Value
 from ..core.types import Json
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
 
 OVER = ("COMPLETED", "FAILED", "CANCELLED")
 ERASED: Json = "redacted"
+_FREE = ("reason", "message")  # where an event or an error holds text of any origin; the rest are names and numbers of the definition
 
 
 class _Held(NamedTuple):
@@ -121,14 +124,20 @@ def _find(held: _Held) -> _Found:
     return _Found(
         any(text is not None for revision in held.revisions for text in _texts(revision)) or body is not None,
         tuple(event.seq for event in held.events if event.payload is not None and event.type != chain.REDACTED and (
-            event.call_id == call.id or (event.call_id is None and copied(event.payload)))),
+            event.call_id == call.id or (event.call_id is None and copied(_free(event.payload))))),
         tuple(value for value in held.values if value.value is not None and value.top >= 0 and (
             value.value == body if value.key == error else not value.key.startswith("tool.") and copied(value.value))),
         tuple(step for step in held.steps if step.output is not None and (
             copied(step.output) or (step.path == call.step and step.output == body))),
         tuple(turn for turn in held.turns if _asks(turn, call.id) and turn != _bare(turn)),
-        held.run.status == "FAILED" and copied(held.run.error),
+        held.run.status == "FAILED" and copied(_free(held.run.error)),
     )  # fmt: skip
+
+
+def _free(stored: str | None) -> str | None:
+    """What of an event or an error may be a copy, as JSON; None: nothing, as in the record of what a person decided."""
+    told = _read(stored)
+    return canonical.encode([told[key] for key in _FREE if key in told]) if isinstance(told, dict) and not acted(told) else None
 
 
 def _asked(held: _Held) -> frozenset[str]:
