@@ -8,6 +8,7 @@ import pytest
 
 from toolgate_cli.core import canonical, digests
 from toolgate_cli.core.config import Agent, Condition, Config, ExitRules, Limits, Policy, Rule, Tool
+from toolgate_cli.core.defaults import filler
 from toolgate_cli.core.errors import ToolgateError
 from toolgate_cli.core.records import Call, Row
 from toolgate_cli.core.types import Cleared, Decision, Json
@@ -39,7 +40,7 @@ def world(
         Limits(calls_per_run=calls),
         "",
     )
-    ready = Ready("{}", how.get("digest", "d" * 64), how.get("bind", lambda arguments: arguments), how.get("error"))
+    ready = Ready("{}", how.get("digest", "d" * 64), how.get("bind", lambda arguments: arguments), filler(SCHEMA), how.get("error"))
     return World(config, (), {"a.b": ready}, {"s" * 64: lambda value: how.get("problems", ())})
 
 

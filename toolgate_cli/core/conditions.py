@@ -8,6 +8,7 @@ from . import paths, wildcards
 from .config import Condition
 from .pointer import resolve, tokens
 from .types import Json
+from .unsure import UNSURE, stands_in
 
 
 class Unjudgeable(Exception):
@@ -16,8 +17,8 @@ class Unjudgeable(Exception):
 
 def holds(condition: Condition, document: Json, on_type_error: bool) -> bool:
     """Whether the condition is true of the document. An absent value makes it false, except for `exists`; `on_type_error` is the answer
-    for a value that the operator cannot judge: False for a rule that allows, True for one that asks or denies. Raises ValueError for a
-    condition that is itself broken (see `fault`)."""
+    for a value that the operator cannot judge, or that is UNSURE: False for a rule that allows, True for one that asks or denies. Raises
+    ValueError for a condition that is itself broken (see `fault`)."""
     op, wanted = condition.op, condition.value
     if op not in OPERATORS:
         raise ValueError(f"unknown operator {op}")
@@ -25,6 +26,8 @@ def holds(condition: Condition, document: Json, on_type_error: bool) -> bool:
         found: Json = resolve(document, condition.at)
     except KeyError:
         return op == "exists" and not _flag(wanted)
+    if found is UNSURE or (op in _WHOLE and stands_in(found)):
+        return on_type_error
     if op == "exists":
         return _flag(wanted)
     try:
@@ -187,6 +190,7 @@ _JUDGES: Mapping[str, Callable[[Json, Json], bool]] = {
     "size": _size,
 }
 _SIZES = frozenset({"lt", "le", "gt", "ge", "eq"})
+_WHOLE = frozenset({"eq", "ne", "in", "size"})  # they judge a list or a table by all that is in it
 OPERATORS: frozenset[str] = frozenset({*_JUDGES, "exists", "all", "any"})
 
 

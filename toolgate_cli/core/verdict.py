@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Literal, TypeAlias
 
-from . import authorise, canonical, defaults, patterns, policy
+from . import authorise, canonical, patterns, policy
 from .config import Rule, Tool
 from .digests import call_digest, sha256
 from .errors import ToolgateError
@@ -122,7 +122,7 @@ def _unresolved(question: Question, tool: Tool, ready: Ready, world: World) -> t
 
 def _ruled(q: Question, tool: Tool, ready: Ready, bound: object, arguments: dict[str, Json], seen: str, world: World) -> Verdict:
     """Policy and limits, for a call that is valid."""
-    asked = defaults.filled(tool.schema, arguments)
+    asked = ready.fill(arguments) if ready.fill is not None else arguments
     assert isinstance(asked, dict)
     facts = policy.Facts(tool.capability, asked, q.workflow, q.call.agent, tool.safety, tool.effect, q.call.requested_by)
     digest = call_digest(tool.capability, q.call.arguments or "", ready.digest)

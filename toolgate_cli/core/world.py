@@ -38,11 +38,13 @@ class Ready(NamedTuple):
 
     `error` says why it cannot be used (an executable that is gone, a pinned file that cannot be read); then nothing else counts.
     `bind` fills the provider's table with arguments (pure); it raises ToolgateError("invalid") where a reference cannot be filled.
+    `fill` adds the schema's defaults for the policy (see `defaults.filler`); None: it has none.
     """
 
     definition: str
     digest: str
     bind: Callable[[dict[str, Json]], object]
+    fill: Callable[[Json], Json] | None
     error: str | None = None
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from ..core import canonical
 from ..core.config import Tool
+from ..core.defaults import filler
 from ..core.digests import sha256
 from ..core.types import Json
 from ..core.values import NamedTuple
@@ -62,7 +63,8 @@ class Pinning:
         else:
             pinned = pinned._replace(error="its files change while they are read")
         definition = canonical.encode({"declared": tool.declared, "pinned": pinned.facts})
-        ready = Ready(definition, sha256(definition), _binding(provider, tool.fields, pinned.facts, self._home), pinned.error)
+        bind = _binding(provider, tool.fields, pinned.facts, self._home)
+        ready = Ready(definition, sha256(definition), bind, filler(tool.schema), pinned.error)
         made = self._pins[tool.capability] = _Pin(tool.declared, path, ready, stamps)
         return made
 

@@ -12,10 +12,10 @@ from jsonschema.validators import extend
 from referencing import Registry
 
 from ..core.pointer import escape
+from ..core.subschemas import draft
 from ..core.types import Json
 from ..core.world import Check, Problem
 from .linear import found
-from .subschemas import draft
 
 MOST_PROBLEMS = 20
 MOST_STEPS = 200_000  # keywords that one check may look at

@@ -15,6 +15,7 @@ from toolgate_cli import plugins
 from toolgate_cli.core import canonical
 from toolgate_cli.core.digests import sha256
 from toolgate_cli.core.records import Accepted, Call
+from toolgate_cli.core.subschemas import Draft
 from toolgate_cli.core.types import Json
 from toolgate_cli.core.verdict import Park, Question, Start, evaluate
 from toolgate_cli.core.world import Needs, World
@@ -23,7 +24,6 @@ from toolgate_cli.workflow.files import HomeFiles
 from toolgate_cli.workflow.issues import Issue, Issues
 from toolgate_cli.workflow.kinds import Kinds
 from toolgate_cli.workflow.positions import KeyPath
-from toolgate_cli.workflow.subschemas import Draft
 
 EXAMPLE = Path(__file__).resolve().parents[3] / "workflows.example"
 KINDS = Kinds(plugins.providers, plugins.provider, plugins.step_kinds, plugins.step_kind, plugins.models, plugins.model)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from ...core.pointer import tokens
+from ...core.localrefs import Local
+from ...core.subschemas import FORMATS, KEYWORDS, Draft, draft, inner
 from ...core.types import Json
 from ..issues import Issues, meant, shorten
 from ..linear import compiled
 from ..positions import KeyPath
-from ..subschemas import FORMATS, KEYWORDS, Draft, draft, inner
 
 _BESIDE_A_REFERENCE = frozenset(("$schema", "$ref", "$comment", "title", "description", "default", "examples", "definitions"))
 
@@ -42,14 +42,14 @@ class _Walk:
         self._path = path
         self._issues = issues
         self._edges: dict[int, list[Json]] = {}  # schema -> those that judge the same value
-        self._anchors: dict[str, Json] = {}
         self._references: list[tuple[KeyPath, dict[str, Json], str]] = []
         self._tracked: dict[int, dict[str, Json]] = {}
 
     def check(self) -> None:
         self._visit(self._root, self._path)
+        local = Local(self._root)
         for path, schema, reference in self._references:
-            target = self._target(reference)
+            target = local.target(reference)
             if target is None:
                 self._issues.add((*path, "$ref"), f"nothing is at {shorten(reference)} in this schema")
             elif isinstance(target, dict):
@@ -77,8 +77,6 @@ class _Walk:
             self._issues.add(where, "unknown keyword", meant(key, self._known))
         elif key in ("$id", "$schema") and schema is not self._root:
             self._issues.add(where, f"{key} stands at the top of a schema only")
-        elif key == "$anchor" and isinstance(value, str):
-            self._anchors[value] = schema
         elif key == "$ref":
             self._check_reference(schema, value, path)
         elif key == "pattern":
@@ -108,21 +106,6 @@ class _Walk:
             self._issues.add(where, "unknown format", meant(value, FORMATS))
         else:
             self._issues.warn(where, f"the format {value} is not enforced", "say it with pattern")
-
-    def _target(self, reference: str) -> Json:
-        """The schema that a local reference names, None where there is none."""
-        from urllib.parse import unquote
-
-        fragment = unquote(reference[1:])
-        if fragment and not fragment.startswith("/"):
-            return self._anchors.get(fragment)
-        here: Json = self._root
-        try:
-            for token in tokens(fragment):
-                here = here[int(token)] if isinstance(here, list) else here[token]  # type: ignore[index]  # what is neither raises TypeError
-        except (KeyError, IndexError, ValueError, TypeError):
-            return None
-        return here if id(here) in self._tracked or isinstance(here, bool) else None
 
     def _check_work(self) -> None:
         """Schemas that judge the same value must come to an end, and soon: neither circles nor doubled chains."""

@@ -8,9 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Literal
 
-from ..core.types import Json
-from ..core.values import NamedTuple
-from .positions import KeyPath
+from .types import Json
+from .values import NamedTuple
 
 Draft = Literal["2020-12", "draft-07"]
 
@@ -56,7 +55,7 @@ FORMATS = frozenset(
 class Inner(NamedTuple):
     """A schema inside another. `same`: it judges the same value, not a part of it; `apart`: it judges nothing unless it is referred to."""
 
-    path: KeyPath
+    path: tuple[str | int, ...]
     schema: Json
     same: bool
     apart: bool = False
