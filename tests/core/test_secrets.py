@@ -62,6 +62,52 @@ def test_a_value_is_found_under_every_spelling(text: str) -> None:
     assert "***TOKEN***" in scrubbed and known.leaks(scrubbed) is None and scrubbed[0] + scrubbed[-1] == "<>"
 
 
+ODD = "Kx9/vQ!t*Zp&w<8r=='(\"~ \\"
+
+
+def escaped(value: str, letters: str, form: str) -> str:
+    return "".join(form % ord(letter) if letter in letters else letter for letter in value)
+
+
+ENCODERS = {
+    "JSON of Go": escaped(json.dumps(ODD)[1:-1], "&<>", "\\u%04x"),
+    "JSON of Gson": escaped(json.dumps(ODD)[1:-1], "&<>='", "\\u%04x"),
+    "JSON of Go in JSON": json.dumps(escaped(json.dumps(ODD)[1:-1], "&<>", "\\u%04x")),
+    "encodeURIComponent": quote(ODD, safe="!'()*"),
+    "URLSearchParams": quote_plus(ODD, safe="*").replace("~", "%7E"),
+    "URI of Java": quote(ODD, safe="!$&'()*+,;=:@/"),
+    "percent twice": quote(quote(ODD, safe="!'()*")),
+    "markup by number": escaped(ODD, "&<'\"", "&#%d;"),
+    "markup by hex": escaped(ODD, "&<'\"", "&#x%X;"),
+    "printf %q": "".join(letter if letter.isalnum() or letter in "/=" else "\\" + letter for letter in ODD),
+    "spaced hex": ODD.encode().hex(" "),
+    "hex with colons": ODD.encode().hex(":").upper(),
+    "octal": escaped(ODD, "&<'\"", "\\%03o"),
+    "any mixture": "%4bx\\u0039/v&#81;!t\\*Zp&amp;w%253C8r\\x3d='(&quot;~+\\\\",
+}
+
+
+@pytest.mark.parametrize("text", ENCODERS.values(), ids=ENCODERS.keys())
+def test_a_value_is_found_whatever_an_encoder_escapes_and_in_whatever_pieces(text: str) -> None:
+    known = secrets(OTHER="0123456789ab", TOKEN=ODD)
+    assert known.leaks(f"a {text} z") == "TOKEN"
+    for size in (1, 7, 1000):
+        data = f"a {text} z {text}".encode()
+        out = passed(known, *(data[at : at + size] for at in range(0, len(data), size)))
+        assert out.count(b"***TOKEN***") == 2 and known.leaks(out.decode()) is None, size
+    for cut in range(1, 9):
+        assert "***TOKEN***" in known.scrub(f"a {text[:-cut]}"), cut
+
+
+def test_long_values_are_found_in_their_whole_spellings_and_many_are_found_together() -> None:
+    long = "".join(chr(97 + number * 7 % 26) for number in range(5000)) + "&"
+    many = {f"S{number}": f"value-{number:04d}-&" * 60 for number in range(12)}
+    known = secrets(LONG=long, **many)
+    assert known.scrub("[" + long.replace("&", "\\u0026") + "]") == "[***LONG***]"
+    assert known.scrub(f"x {long} {json.dumps(long)}") == 'x ***LONG*** "***LONG***"'
+    assert known.scrub("".join(f"<{value.replace('&', '%26')}>" for value in many.values())) == "".join(f"<***{name}***>" for name in many)
+
+
 def test_a_value_of_any_length_is_found_in_lines_of_base64() -> None:
     value = "".join(chr(97 + number % 26) for number in range(300))
     assert secrets(KEY=value).scrub(base64.encodebytes(value.encode()).decode()).replace("*", "").strip() == "KEY"
@@ -154,7 +200,6 @@ def test_what_holds_no_value_comes_out_as_it_went_in(data: bytes) -> None:
 def test_no_more_is_held_back_than_the_longest_spelling_has() -> None:
     known = secrets(TOKEN=VALUE)
     scrubber = Scrubber(known)
-    longest = max(len(spelling) for spelling, _ in known.disguises)
     for _ in range(50):
         scrubber.feed(b"xy" * 1000)
-        assert len(scrubber._held) < longest
+        assert len(scrubber._held) < known.longest

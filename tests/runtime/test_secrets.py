@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from toolgate_cli.core import spellings
 from toolgate_cli.core.errors import ToolgateError
 from toolgate_cli.core.intents import Completion
 from toolgate_cli.core.results import ToolResult
@@ -123,6 +124,7 @@ TURNS: dict[str, Any] = {
     "an output": [{"type": "complete", "output": VALUE}],
     "no command": [{"type": VALUE}],
     "no list": VALUE,
+    "arguments that hide it": [{**call("ask.send"), "arguments": f'{{"text": "{HIDDEN}"}}', "rationale": "why not"}],
     "a raw answer": Completion(text=f"I found {VALUE}"),
     "a raw answer that hides it": Completion(text=f'[{{"type": "say", "message": "{HIDDEN}"}}]'),
 }
@@ -137,7 +139,8 @@ def test_a_turn_is_refused_whole(home: Home, said: Any) -> None:
     assert clean(home) and home.tools.starts == [] and "LLM_CALL_COMPLETED" not in home.types(run)
 
 
-def test_arguments_that_hide_it_are_refused_when_they_are_read(home: Home) -> None:
+def test_arguments_that_hide_a_long_one_are_refused_when_they_are_read(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(spellings, "MOST", 0)  # every value is longer than what is searched for in any mixture
     home.models.turns["s"] = [[{**call("ask.send"), "arguments": f'{{"text": "{HIDDEN}"}}', "rationale": "why not"}]]
     run = home.start("talk")
     row = home.row(run)
@@ -149,7 +152,8 @@ def test_arguments_that_hide_it_are_refused_when_they_are_read(home: Home) -> No
     assert "sesame" not in json.dumps(home.dump())
 
 
-def test_a_key_that_is_named_in_a_refusal_is_not_told(home: Home) -> None:
+def test_a_key_that_is_named_in_a_refusal_is_not_told(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(spellings, "MOST", 0)
     home.models.turns["s"] = [[{**call("ask.send"), "arguments": f'{{"{HIDDEN}": 1, "{HIDDEN}": 2}}'}]]
     row = home.row(home.start("talk"))
     assert "SECRET at '': the value of the secret TOKEN" in (row.reason or "") and "sesame" not in json.dumps(home.dump())

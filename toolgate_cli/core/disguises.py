@@ -21,6 +21,7 @@ def _texts(value: str) -> Iterator[str]:
     yield value
     for plain in (False, True):
         inside = json.dumps(value, ensure_ascii=plain)[1:-1]
+        yield from (_marked(inside, "&<>"), _marked(inside, "&<>='"))  # as Go and Gson do
         yield from (inside, inside.replace("/", "\\/"), json.dumps(inside, ensure_ascii=plain)[1:-1])
     yield "".join(f"\\u{unit:04x}" for unit in _units(value))
     yield "".join(f"\\u{unit:04X}" for unit in _units(value))
@@ -31,17 +32,23 @@ def _texts(value: str) -> Iterator[str]:
         yield value.replace("\n", "\r\n")
 
 
+def _marked(text: str, letters: str) -> str:
+    return "".join(f"\\u{ord(letter):04x}" if letter in letters else letter for letter in text)
+
+
 def _units(value: str) -> Iterator[int]:
     data = value.encode("utf-16-be")
     return (data[at] << 8 | data[at + 1] for at in range(0, len(data), 2))
 
 
 def _encoded(data: bytes) -> Iterator[bytes]:
-    for keep in (_PLAIN, _PLAIN | frozenset(b"/")):
+    for keep in (_PLAIN, _PLAIN | frozenset(b"/"), _PLAIN | frozenset(b"!'()*"), _PLAIN | frozenset(b"!$&'()*+,;=:@/")):
         for form in ("%%%02X", "%%%02x"):
             quoted = "".join(chr(byte) if byte in keep else form % byte for byte in data)
             yield from (quoted.encode(), quoted.replace("%20", "+").encode())
     yield from ("".join(form % byte for byte in data).encode() for form in ("%%%02X", "%%%02x", "%02X", "%02x"))
+    for between in " :":
+        yield from (data.hex(between).encode(), data.hex(between).upper().encode())
     for shift in range(3):
         inside = _base64(data, shift)
         yield from (inside, inside.translate(bytes.maketrans(b"+/", b"-_")))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from . import canonical
+from . import canonical, spellings
 from .errors import ToolgateError
 from .types import Json
 
@@ -16,7 +16,7 @@ class Secrets:
     """The secrets of a home at one moment. `faults`: name -> why it has no value. `disguises`: every spelling of every value, as bytes,
     with its name. What Python shows of it are names."""
 
-    __slots__ = ("_values", "disguises", "faults")
+    __slots__ = ("_finders", "_heads", "_loose", "_mixed", "_together", "_values", "disguises", "faults", "longest")
 
     def __init__(
         self, values: Mapping[str, str] = {}, faults: Mapping[str, str] = {}, disguises: tuple[tuple[bytes, str], ...] = ()
@@ -24,6 +24,55 @@ class Secrets:
         self._values = values
         self.faults = faults
         self.disguises = disguises
+        mixed = {name: value for name, value in values.items() if disguises and len(value) <= spellings.MOST}
+        self._mixed = tuple(mixed)
+        self._finders: dict[str, spellings.Finder] = {}  # made when something was found: until then one for all of them does
+        self._heads = {name: spellings.compiled([spellings.pattern(value[:TELLING])]) for name, value in mixed.items()}
+        self._together = [spellings.compiled(self._all(names)) for names in spellings.groups(mixed)]
+        self._loose = tuple((disguise, name) for disguise, name in disguises if name not in mixed)
+        every = (*(len(disguise) for disguise, _ in disguises), *map(spellings.longest, mixed.values()))
+        self.longest = max(every, default=1)  # bytes of the longest spelling
+
+    def _all(self, names: list[str]) -> Iterator[str]:
+        yield from (spellings.pattern(self._values[name]) for name in names)
+        yield from (spellings.literal(disguise) for disguise, name in self.disguises if name in names)
+
+    def find(self, data: bytes) -> Iterator[tuple[int, int, str]]:
+        """Start, end and name of every spelling of every value in it; those that overlap too."""
+        some = any(group.search(data) for group in self._together)  # almost always none, which one pass over all of them says
+        for disguise, name in self.disguises if some else self._loose:
+            start = data.find(disguise)
+            while start >= 0:
+                yield start, start + len(disguise), name
+                start = data.find(disguise, start + 1)
+        for name in self._mixed if some else ():
+            finder = self._finder(name)
+            found = finder.search(data)
+            while found is not None:
+                yield found.start(), found.end(), name
+                found = finder.search(data, found.start() + 1)
+
+    def _finder(self, name: str) -> spellings.Finder:
+        if name not in self._finders:
+            self._finders[name] = spellings.compiled([spellings.pattern(self._values[name])])
+        return self._finders[name]
+
+    def begun(self, data: bytes) -> Iterator[tuple[int, str]]:
+        """Where it ends with at least half of a value."""
+        for disguise, name in self.disguises:
+            least = max(TELLING, len(disguise) // 2)
+            start = data.find(disguise[:least], max(0, len(data) - len(disguise) + 1))
+            while start >= 0 and not disguise.startswith(data[start:]):
+                start = data.find(disguise[:least], start + 1)
+            if start >= 0:
+                yield start, name
+        for name, finder in self._heads.items():
+            value = self._values[name]
+            found = finder.search(data)
+            while found is not None and not spellings.reaches_end(value[TELLING:], data, found.end(), len(value) // 2 - TELLING):
+                found = finder.search(data, found.start() + 1)
+            if found is not None:
+                yield found.start(), name
 
     def __bool__(self) -> bool:
         return bool(self.disguises)
@@ -45,9 +94,8 @@ class Secrets:
             return None
         for part in said:
             data = _spelled(part).encode("utf-8", "surrogatepass")
-            for disguise, name in self.disguises:
-                if disguise in data:
-                    return name
+            for _, _, name in self.find(data):
+                return name
         return None
 
     def refuse(self, what: str, *said: Json) -> None:
@@ -91,20 +139,20 @@ class Scrubber:
     """Takes values out of bytes that come in pieces; holds back fewer bytes than the longest of them has."""
 
     def __init__(self, secrets: Secrets) -> None:
-        self._disguises = [(disguise, f"***{name}***".encode()) for disguise, name in secrets.disguises]
-        self._longest = max((len(disguise) for disguise, _ in self._disguises), default=1)
+        self._secrets = secrets
         self._held = b""
         self._covered = 0  # so much of what is held is behind a mark that was written
 
     def feed(self, data: bytes) -> bytes:
         """What can be kept of all that has come in."""
         text = self._held + data
-        return self._pass(text, max(0, len(text) - self._longest + 1))
+        return self._pass(text, max(0, len(text) - self._secrets.longest + 1))
 
     def end(self) -> bytes:
         """The rest. A value whose end is missing, because its writer was cut short, is a value."""
         text = self._held
-        start, mark = min(self._begun(text), default=(len(text), b""))
+        start, name = min(self._secrets.begun(text), default=(len(text), ""))
+        mark = _mark(name) if name else b""
         kept = self._pass(text, start)
         if self._covered:  # it begins inside of one that was found
             mark = b""
@@ -115,33 +163,20 @@ class Scrubber:
         """Everything that begins before `safe`; values that overlap are one."""
         out: list[bytes] = []
         covered = self._covered
-        for start, end, mark in sorted(self._found(text)):
+        for start, end, name in sorted(self._secrets.find(text), key=lambda found: (found[0], -found[1])):
             if start >= safe:
                 break
             if start >= covered:
-                out += (text[covered:start], mark)
+                out += (text[covered:start], _mark(name))
             covered = max(covered, end)
         out.append(text[covered:safe])
         self._held = text[safe:]
         self._covered = max(0, covered - safe)
         return b"".join(out)
 
-    def _found(self, text: bytes) -> Iterator[tuple[int, int, bytes]]:
-        for disguise, mark in self._disguises:
-            start = text.find(disguise)
-            while start >= 0:
-                yield start, start + len(disguise), mark
-                start = text.find(disguise, start + 1)
 
-    def _begun(self, text: bytes) -> Iterator[tuple[int, bytes]]:
-        """Where the text ends with at least half of a value."""
-        for disguise, mark in self._disguises:
-            least = max(TELLING, len(disguise) // 2)
-            start = text.find(disguise[:least], max(0, len(text) - len(disguise) + 1))
-            while start >= 0 and not disguise.startswith(text[start:]):
-                start = text.find(disguise[:least], start + 1)
-            if start >= 0:
-                yield start, mark
+def _mark(name: str) -> bytes:
+    return f"***{name}***".encode()
 
 
 def _spelled(said: Json) -> str:
