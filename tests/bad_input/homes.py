@@ -129,10 +129,8 @@ def check_refusal(said: Said, code: int) -> None:
         return
     lines = said.err.split("\n")
     assert lines.pop() == "" and lines[0].startswith("error: "), said
-    more = lines[1:] if len(lines) <= 2 else lines[-1:]
-    assert all(line.startswith("hint: ") for line in more) and all(
-        line.startswith("error: ") for line in lines[: len(lines) - len(more)]
-    ), said
+    kinds = [line.partition(": ")[0] for line in lines]
+    assert kinds == sorted(kinds) and set(kinds) <= {"error", "hint"}, said  # what is, one or more, and then what to do
     for line in lines:
         text = line.partition(": ")[2]
         assert line.isprintable() and text and text == text.strip(), said
