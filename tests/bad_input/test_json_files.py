@@ -126,7 +126,7 @@ def test_an_outcome_that_says_nothing_definite_settles_nothing(spoilt: Home, con
     before = spoilt.stand()
     said = spoilt.say("continue-tool", spoilt.calls["doubtful"], "--outcome-file", "given.json")
     check_refusal(said, 7)
-    assert '{"applied": true | false, "result": ...}' in said.message and said.hint and spoilt.stand() == before
+    assert "the outcome: /" in said.message and '{"applied": true | false, "result": ...}' in said.hint and spoilt.stand() == before
 
 
 ARGUMENTS = [
@@ -150,7 +150,7 @@ def test_arguments_that_do_not_fit_the_tool_change_nothing(spoilt: Home, bad: Ba
     assert bad.said in said.message and "still waits as it was" in said.hint and spoilt.stand() == before, said
 
 
-@pytest.mark.parametrize(("name", "use"), [("failing", "use retry"), ("doubtful", "use retry"), ("denied", "denies")])
+@pytest.mark.parametrize(("name", "use"), [("failing", "use retry"), ("doubtful", "use continue-tool"), ("denied", "denies")])
 def test_other_arguments_for_a_call_that_waits_for_no_approval_are_refused(home: Home, name: str, use: str) -> None:
     home.write("given.json", '{"to": "bob", "amount": 1}')
     before = home.stand()[1]

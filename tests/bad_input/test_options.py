@@ -25,7 +25,7 @@ WRONG = [
     "wait r1 --timeout 0s",
     f"wait r1 --timeout {'9' * 20}d", "wait r1 --timeout 1.5h", "wait r1 --for x", "wait r1 --for", "pending list -o xml",
     "pending list -o",
-    "pending list -o=json", "pending list --output JSON", "pending list --json -o table", "-o tsv --json pending list",
+    "pending list -o=json", "pending list --output jsonx", "pending list --json -o table", "-o tsv --json pending list",
     "--json tools list -ojsonl",
     "pending list --color blue", "pending list --color", "-C", "--db", "--actor", "-o", "-qqq approve", "--version x", "approve --version",
     "approve -qz", "approve --arguments",
@@ -133,7 +133,7 @@ def test_a_home_that_is_none_is_named(spoilt: Home) -> None:
         for words in (["approve"], ["start", "pay"], ["pending", "list"], ["tools", "list"], ["recover"], ["cancel", spoilt.runs["asked"]]):
             said = spoilt.say(*words, "-C", folder)
             check_refusal(said, 7)
-            assert "no toolgate.toml in" in said.message and "toolgate init" in said.hint
+            assert "no toolgate.toml in" in said.message and " init, or name the home with -C" in said.hint
 
 
 def test_a_home_is_begun_once_and_only_where_that_is_possible(spoilt: Home) -> None:
