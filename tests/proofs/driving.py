@@ -44,8 +44,15 @@ def _first(home: Path, id: str, prefer: str) -> list[str] | None:
     assert done.error["kind"] == "wrong_state", done
     rows = [row for row in run(home, "pending", "list", id).items if row["run_id"] == id]
     assert rows, f"{id} cannot be continued and nothing of it waits: {done.error}"
-    word = done.error["hint"].split()[1]
-    return [_named(word, rows[0])]
+    return [_named(_verb(done.error["hint"]), rows[0])]
+
+
+def _verb(hint: str) -> str:
+    """The verb of a command, behind the options that say which home and store it is about."""
+    words = shlex.split(hint)[1:]
+    while words[0] in ("-C", "--db"):
+        words = words[2:]
+    return words[0]
 
 
 def _named(word: str, row: dict[str, Any]) -> str:

@@ -146,7 +146,7 @@ BEFORE_A_START: tuple[Guard, ...] = (
     Guard(
         "the policy judges what is left out by its default",
         "I4",
-        "    asked = defaults.filled(tool.schema, arguments)\n",
+        "    asked = ready.fill(arguments) if ready.fill is not None else arguments\n",
         "    asked = arguments\n",
         (REFUSED + "test_the_policy_sees_the_defaults_of_the_schema_and_nobody_else_does",),
     ),

@@ -178,7 +178,7 @@ AFTER_A_START: tuple[Guard, ...] = (
     Guard(
         "a vote counts once",
         "who decides",
-        "    if new_actor in voted:\n",
+        "    if folded(new_actor) in map(folded, voted):\n",
         "    if False:\n",
         (DECIDERS + "test_a_quorum_is_of_distinct_people",),
     ),

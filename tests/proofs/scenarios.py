@@ -108,7 +108,8 @@ SCENARIOS = (
 
 
 def ready(scenario: Scenario, effect: Effect, home: Path, brief: bool) -> Ready:
-    """The home right before the command, and the command. `brief`: with the shorter workflow."""
+    """The home right before the command, and the command. `brief`: with the shorter workflow, where the run can stand in it."""
+    brief = brief and scenario.prepare is not driverless
     homes.make(home, effect=effect, policy=scenario.policy, gate=scenario.gate, mode=scenario.mode, brief=brief)
     scenario.prepare(home)
     homes.set_mode(home, scenario.then)
