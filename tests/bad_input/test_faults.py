@@ -6,10 +6,8 @@ import json
 import os
 import shlex
 import shutil
-import sqlite3
 import sys
 import time
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -102,10 +100,6 @@ def test_an_end_that_could_not_be_recorded_is_in_doubt_at_once(folder: Path) -> 
     said = say(folder, "start", "free", "--json")
     [row] = answer(said)["pending"]
     assert said.code == 9 and row["origin"] == "OUTCOME_UNKNOWN" and json.loads(said.err.splitlines()[0])["error"]["kind"] == "storage"
-    refused = say(folder, "pending", "list", "--json")
-    assert refused.code == 10 and "other hands" in refused.err  # its tables are not ours while the trigger is there
-    with closing(sqlite3.connect(folder / ".toolgate" / "toolgate.db")) as other:
-        other.execute("DROP TRIGGER full")
     [listed] = answer(say(folder, "pending", "list", "--json"))["items"]
     assert listed["ref"] == row["ref"] and size(folder / "calls.log") == 1
 

@@ -44,8 +44,8 @@ def test_what_does_not_fit_is_counted():
 
 def test_followed_events_are_folded_so_that_no_line_begins_with_theirs(tmp_path):
     terminal = Terminal(tmp_path / "log", "events", "-f", TEXT="[/foo] \\x1b[2J\\u202e " + "z" * 300)
-    terminal.child.expect_exact("4  01-31 12:00:00")
-    terminal.child.expect_exact("4  01-31 12:00:00")
+    terminal.child.expect_exact("4  2026-01-31T12:00:00Z")
+    terminal.child.expect_exact("4  2026-01-31T12:00:00Z")
     terminal.child.expect_exact("]}\r\n")
     shown = terminal.child.before.replace("\r\n", "\n")
     terminal.child.sendcontrol("c")

@@ -6,6 +6,7 @@ request has no argv) is left out of `behaviours`, and the tests that need it are
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -114,7 +115,7 @@ class Tool(NamedTuple):
         timeout: float = 20.0,
         output_bytes: int = 1 << 20,
         stop: Callable[[], bool] = lambda: False,
-        call_id: str = "c-contract",
+        call_id: str = f"c-contract-{os.getpid()}",  # tools are found by it: those of another worker are not ours
     ) -> ToolResult:
         arguments = arguments or {}
         claim = Claim(call_id, "r-contract", "k-contract", canonical.encode(arguments), self.bind(arguments))

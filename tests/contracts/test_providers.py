@@ -13,6 +13,7 @@ import pytest
 from kit_providers import KITS, Kit, Tool
 
 from toolgate_cli import providers
+from toolgate_cli.host import processes
 
 FOUND = sorted(module.name for module in pkgutil.iter_modules(providers.__path__))
 
@@ -216,6 +217,7 @@ def test_a_tool_need_not_read_its_input(kit: Kit, tmp_path: Path, behaviour: str
 
 
 def test_the_operator_s_terminal_and_files_are_out_of_reach(kit: Kit, tmp_path: Path) -> None:
+    processes.use_fence(None, None)  # whatever was wired in this process before: the fence is a descriptor that tools are meant to have
     tool = make(kit, tmp_path, "shows its descriptors")
     with open(tmp_path / "secret", "w") as file:
         os.set_inheritable(file.fileno(), True)

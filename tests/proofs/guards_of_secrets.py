@@ -46,8 +46,8 @@ OF_SECRETS: tuple[Guard, ...] = (
     ),
     _guard(
         "the beginning of a value at the end is a value",
-        "        start, name = min(self._secrets.begun(text), default=(len(text), \"\"))\n",
-        "        start, name = len(text), \"\"\n",
+        '        start, name = min(self._secrets.begun(text), default=(len(text), ""))\n',
+        '        start, name = len(text), ""\n',
         COMMAND + "test_of_a_secret_that_a_killed_tool_was_about_to_say_nothing_is_kept",
         SAID,
     ),

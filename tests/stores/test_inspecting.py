@@ -101,7 +101,7 @@ def other_version(path: Path) -> None:
 
 
 FAULTS: dict[str, tuple[Callable[[Path], object], str, str]] = {
-    "an index that does not fit": (damage, "error", "other hands"),
+    "an index that does not fit": (damage, "error", "damaged"),
     "rows of a run that is not there": (orphan, "error", "names a row of runs"),
     "no write-ahead log": (delete_log, "warning", "journal mode delete"),
     "a newer version": (other_version, "error", "schema version 99"),

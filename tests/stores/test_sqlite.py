@@ -763,15 +763,15 @@ def test_looking_imports_nothing_heavy() -> None:
         "PRAGMA user_version = 0",
     ],
 )
-def test_a_schema_that_other_hands_changed_is_refused(tmp_path: Path, change: str) -> None:
+def test_nothing_is_written_where_other_hands_changed_the_schema(tmp_path: Path, change: str) -> None:
     store = SqliteStore(str(tmp_path / "store.db"), RandomMint())
     begun(store)
     store.close()
     with sqlite3.connect(tmp_path / "store.db") as other:
         other.execute(change)
     other.close()
-    with pytest.raises(ToolgateError) as caught, SqliteStore(str(tmp_path / "store.db"), RandomMint()).read() as reader:
-        reader.head()
+    with pytest.raises(ToolgateError) as caught, SqliteStore(str(tmp_path / "store.db"), RandomMint()).write() as writer:
+        writer.head()
     assert caught.value.kind == "storage"
 
 

@@ -70,7 +70,7 @@ def _tell(
         json_line(failure.to_json(kind, message, hint, code, retryable, choices), ERR)
     else:
         several = [(_shortened(one), _shortened(to_do)) for one, to_do in each]
-        for text in failure.lines(message, hint, choices, several, ERR.width()):
+        for text in failure.lines(message, hint, choices, ERR.width(), several):
             ERR.line(text)
 
 

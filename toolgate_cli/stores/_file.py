@@ -12,6 +12,7 @@ from ..core.errors import ToolgateError
 from ._connect import connect, patiently, to_wal, upgrade, version_at
 from ._faults import fault, not_ours, os_fault
 from ._place import make_private, refuse_network, tighten_all
+from ._schema import refuse_changed
 
 T = TypeVar("T")
 _SMALLEST = 512  # bytes of the smallest page that a database can have
@@ -65,6 +66,7 @@ class DatabaseFile:
             identity = self._identity()
             self.patiently(lambda: to_wal(connection), patience)
             self.patiently(lambda: upgrade(connection, self.path, identity), patience)
+            self.patiently(lambda: refuse_changed(connection, self.path), patience)
             self._current = True
         if self._inode != self._stat():
             raise ToolgateError("storage", f"the database was replaced while it was in use: {self.path}", "run the command again")

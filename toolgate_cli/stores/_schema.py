@@ -135,15 +135,12 @@ def version_of(connection: sqlite3.Connection, path: str) -> int:
     try:
         (version,) = connection.execute("PRAGMA user_version").fetchall()[0]
         (application,) = connection.execute("PRAGMA application_id").fetchall()[0]
-        made = frozenset(sql for (sql,) in connection.execute("SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL").fetchall())
-        empty = application == 0 and version == 0 and not made
+        empty = application == 0 and version == 0 and not connection.execute("SELECT 1 FROM sqlite_schema LIMIT 1").fetchall()
     finally:
         if alone and connection.in_transaction:
             connection.execute("ROLLBACK")
     if (application != APPLICATION_ID or version == 0) and not empty:
         raise not_ours(path)
-    if version == VERSION and made != _MADE:  # a trigger more or less, and the database does not do what is written here
-        raise ToolgateError("storage", f"the tables of the database were changed by other hands: {path}", "take a copy that is whole")
     if not 0 <= version <= VERSION:
         raise ToolgateError(
             "storage",
@@ -151,6 +148,16 @@ def version_of(connection: sqlite3.Connection, path: str) -> int:
             "install a newer toolgate; nothing was changed",
         )
     return int(version)
+
+
+def refuse_changed(connection: sqlite3.Connection, path: str) -> None:
+    """ToolgateError("storage") where tables, indexes or triggers are not those that this version makes: with a trigger more or less a
+    database does not keep what is written into it. To be asked before anything is written; what is there can be looked at."""
+    made = frozenset(sql for (sql,) in connection.execute("SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL").fetchall())
+    if made != _MADE:
+        raise ToolgateError(
+            "storage", f"the tables of the database were changed by other hands: {path}", "toolgate audit verify; take a copy that is whole"
+        )
 
 
 def migrate(connection: sqlite3.Connection, version: int, identity: str) -> None:

@@ -19,7 +19,7 @@ def to_json(kind: str, message: str, hint: str, exit_code: int, retryable: bool 
 
 
 def lines(
-    message: str, hint: str, choices: Sequence[Choice] = (), each: Sequence[tuple[str, str]] = (), width: int | None = None
+    message: str, hint: str, choices: Sequence[Choice] = (), width: int | None = None, each: Sequence[tuple[str, str]] = ()
 ) -> Iterator[Safe]:
     """`each`: several faults of one file that the message joins, each with what to do about it. `width`: columns of a
     terminal, where the comment behind a command is cut: what stood on a line of its own would be pasted as one."""
