@@ -130,6 +130,21 @@ def test_an_expired_row_is_not_approved_even_if_the_clock_goes_back(home: Home) 
     assert home.desk().pending(run, 10)[0][0].expired
 
 
+def test_while_the_clock_is_behind_the_log_nothing_that_expires_is_approved(home: Home) -> None:
+    """One event of a clock that was far ahead: from then on no time passes that a row could expire by."""
+    home.clock.pass_time(10 * 365 * 86_400)
+    home.start("free")
+    home.clock.behind = 10 * 365 * 86_400
+    run, plain = home.start("late"), home.start("ask")
+    home.clock.pass_time(3601)
+    with pytest.raises(ToolgateError) as caught:
+        home.decide("approve", run)
+    assert caught.value.kind == "expired" and "clock" in caught.value.message
+    assert home.tools.names() == ["free.send"]
+    assert home.decide("approve", plain).effect == "approved"  # what never expires needs no clock
+    assert home.decide("reject", run).effect == "rejected"
+
+
 def test_an_expired_row_stays_and_can_be_asked_for_again(home: Home) -> None:
     run = home.start("late")
     first = home.row(run)

@@ -77,6 +77,10 @@ def _decide(engine: Engine, unit: Unit, target: Row, decision: Decision) -> Deci
     if standing.is_over(row, unit.now) and row.on_expiry == "reject" and run.status != "CANCELLED":
         return ending.lapse(case)
     name = standing.handler(unit.tx, run, row, decision.verb, unit.now)
+    if name == "start" and row.expires_at is not None and unit.behind:  # what cannot be judged is no yes (I5)
+        raise ToolgateError(
+            "expired", f"the clock is behind the log: nobody can tell whether {row.id} has expired", "set the clock, then decide again"
+        )
     if name not in UNSIGNED or decision.outcome is not None:
         parking.parked_by_the_chain(unit, row)
     handler = HANDLERS[name]

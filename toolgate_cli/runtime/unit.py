@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from ..core import chain
+from ..core import chain, durations
 from ..core.person import Person
 from ..core.records import Call, Event, Row, Run
 from ..core.types import Json
@@ -15,9 +15,12 @@ if TYPE_CHECKING:
     from .ports import Ports
     from .store import Writer
 
+SLACK = 5.0  # seconds by which the clocks of two processes may differ
+
 
 class Unit:
-    """`now` is the later of the clock and the last event; `person` is the actor of events that name nobody else."""
+    """`now` is the later of the clock and the last event; `behind`: the clock is set back, so `now` stands still. `person` is the actor of
+    events that name nobody else."""
 
     def __init__(self, tx: Writer, ports: Ports, person: Person) -> None:
         self.tx = tx
@@ -29,6 +32,7 @@ class Unit:
         self._new: list[Event] = []
         clock = ports.clock.now()
         self.now = clock if self._head is None else max(clock, self._head.at)
+        self.behind = self._head is not None and durations.later(clock, SLACK) < self._head.at
 
     def record(
         self,
