@@ -89,7 +89,7 @@ def test_without_a_word_nothing_is_chosen_among_several(spoilt: Home, verb: str,
     before = spoilt.stand()
     said = spoilt.say(verb)
     check_refusal(said, 4)
-    assert said.err.count(f"\nhint: toolgate {verb} c") == moves and "|" not in said.err and spoilt.stand() == before
+    assert said.err.count(f"\nhint: toolgate {verb} r") == moves and "|" not in said.err and spoilt.stand() == before
 
 
 @pytest.mark.parametrize("verb", DECIDERS)

@@ -75,7 +75,7 @@ def test_of_many_ten_are_shown_and_the_rest_is_counted(quick: Home, count: int) 
     assert error.message == f"{number} calls wait for a decision, and nothing is chosen among several"
     assert len(error.choices) == min(count, 10)
     assert error.hint == (f"and {min(count, 20) - 10} more: toolgate pending list" if count > 10 else "")
-    assert told(lambda: quick.desk().show_pending([])).choices[0].command.startswith("toolgate pending show c")
+    assert told(lambda: quick.desk().show_pending([])).choices[0].command.startswith("toolgate pending show r")
 
 
 def test_a_call_that_runs_is_told_from_one_that_was_settled(quick: Home) -> None:
@@ -107,7 +107,7 @@ def test_what_a_run_waits_for_is_shown_in_the_place_of_a_call_and_nothing_else_i
     assert len(quick.rows(two)) == 2
     several = told(lambda: quick.desk().show_pending([two]))
     assert several.kind == "ambiguous" and [choice.command for choice in several.choices] == [
-        f"toolgate pending show {ref(row)}" for row in quick.rows(two)
+        f"toolgate pending show {two} {ref(row)}" for row in quick.rows(two)
     ]
 
 

@@ -32,9 +32,9 @@ def test_nothing_is_chosen_among_several(home: Home) -> None:
     rows = [home.row(home.start("ask")) for _ in range(3)]
     error = refused(home, [])
     assert error.kind == "ambiguous"
-    listed = [waiting.ref for waiting in home.desk().pending(None, 10)[0]]
-    assert [choice.command for choice in error.choices] == [f"toolgate approve {name}" for name in listed]
-    assert set(listed) == {ref(row) for row in rows} and error.hint == ""
+    listed = [(waiting.row.run_id, waiting.ref) for waiting in home.desk().pending(None, 10)[0]]
+    assert [choice.command for choice in error.choices] == [f"toolgate approve {run} {name}" for run, name in listed]
+    assert {name for _, name in listed} == {ref(row) for row in rows} and error.hint == ""
     assert home.desk().select([rows[1].run_id], "approve").row == rows[1]
 
 
@@ -44,7 +44,7 @@ def test_only_those_that_the_verb_moves_are_to_choose_from(home: Home) -> None:
     home.decide("approve", failed)
     for verb, runs in (("approve", [waits]), ("retry", [failed]), ("reject", [waits, failed])):
         choices = refused(home, [], verb).choices
-        assert {choice.command for choice in choices} == {f"toolgate {verb} {ref(home.row(run))}" for run in runs}, verb
+        assert {choice.command for choice in choices} == {f"toolgate {verb} {run} {ref(home.row(run))}" for run in runs}, verb
     none = refused(home, [], "review")
     assert (none.kind, none.choices, none.hint) == ("ambiguous", (), "review moves none of them: toolgate pending list")
 

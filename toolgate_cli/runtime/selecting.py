@@ -198,7 +198,7 @@ def _one(tx: Reader, found: tuple[Row, ...], verb: Verb | None, at: str) -> Row:
         "ambiguous",
         f"{len(found) if len(found) < SHOWN else f'{SHOWN} or more'} calls wait for a decision, and nothing is chosen among several",
         more if moved else f"{verb} moves none of them: toolgate pending list",
-        choices=[Choice(f"toolgate {verb or 'pending show'} {digests.ref(row)}", _title(tx, row)) for row in moved[:MOST]],
+        choices=[Choice(f"toolgate {verb or 'pending show'} {row.run_id} {digests.ref(row)}", _title(tx, row)) for row in moved[:MOST]],
     )
 
 
