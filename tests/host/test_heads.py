@@ -6,6 +6,7 @@ import fcntl
 import os
 import signal
 import socket
+import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -16,6 +17,7 @@ from toolgate_cli.host import heads as module
 from toolgate_cli.host.heads import FileHeads
 
 HASH = "ab" * 32
+NOBODY = 65534
 
 
 @pytest.fixture
@@ -121,16 +123,50 @@ def test_what_is_no_file_of_ours_is_said_is_not_waited_for_and_is_not_written_th
     assert (other.read_text() if other.exists() else None) == before
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
-def test_a_file_that_may_not_be_read_is_said_and_a_folder_that_may_not_be_searched_holds_none(state: Path) -> None:
-    heads = FileHeads()
-    heads.keep("id", 7, HASH)
-    only(state).chmod(0)
-    assert isinstance(heads.kept("id"), str)
-    folder = only(state).parent
-    folder.chmod(0)
+def test_a_file_that_may_not_be_read_is_said_and_a_folder_that_may_not_be_searched_holds_none() -> None:
+    """As somebody whom rights hold back: root, who runs this too, becomes nobody first."""
+    with tempfile.TemporaryDirectory(dir="/tmp") as folder:
+        if os.geteuid() == 0:
+            os.chown(folder, NOBODY, NOBODY)
+        child = os.fork()
+        if child == 0:
+            code = 1
+            try:
+                if os.geteuid() == 0:
+                    os.setgroups([])
+                    os.setresgid(NOBODY, NOBODY, NOBODY)
+                    os.setresuid(NOBODY, NOBODY, NOBODY)
+                os.environ["XDG_STATE_HOME"] = folder
+                heads = FileHeads()
+                heads.keep("id", 7, HASH)
+                file = only(Path(folder))
+                kept = heads.kept("id")
+                file.chmod(0)
+                hidden = heads.kept("id")
+                file.parent.chmod(0)
+                code = 0 if kept == (7, HASH) and isinstance(hidden, str) and heads.kept("id") is None else 2
+                file.parent.chmod(0o700)
+            finally:
+                os._exit(code)
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+
+def test_a_first_head_that_appears_while_somebody_looks_is_not_one_that_cannot_be_read(
+    state: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    heads, real = FileHeads(), os.open
+
+    def late(path: str, *how: int) -> int:
+        try:
+            return real(path, *how)
+        except FileNotFoundError:
+            monkeypatch.setattr(os, "open", real)
+            FileHeads().keep("id", 7, HASH)  # somebody else, just then
+            raise
+
+    monkeypatch.setattr(os, "open", late)
     assert heads.kept("id") is None
-    folder.chmod(0o700)
+    assert heads.kept("id") == (7, HASH)
 
 
 def test_a_file_that_cannot_be_read_for_another_reason_is_said(state: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,7 +8,7 @@ from toolgate_cli.core.errors import ToolgateError
 
 from . import texts
 from .fakes import COMPLETE, FAILED, LOST, OK, call
-from .kit import Home, dies
+from .kit import Home, dies, payload
 from .texts import step, uses
 from .watch import changed
 
@@ -305,11 +305,12 @@ def test_a_retried_step_inherits_the_doubt_of_its_call(home: Home) -> None:
     with pytest.raises(ToolgateError) as caught:
         home.desk().retry_step(run, "pay")
     assert caught.value.kind == "unknown_outcome" and "--may-run-twice" in caught.value.hint
-    assert len(home.tools.starts) == 1 and changed(before, home.dump()) == []
+    assert len(home.tools.starts) == 1 and changed(before, home.dump()) == ["events"]
+    assert payload(home.events(run, "DECISION_REFUSED")[-1])["kind"] == "unknown_outcome"  # a missing flag is itself on record
     home.desk().retry_step(run, "stop")  # what comes after it asks for nothing again
     assert len(home.tools.starts) == 1
     home.desk().retry_step(run, "pay", may_run_twice=True)
-    assert len(home.tools.starts) == 2
+    assert len(home.tools.starts) == 2 and payload(home.events(run, "STEP_RETRIED")[-1])["may_run_twice"] is True
 
 
 def test_a_doubt_that_a_person_settled_is_none(home: Home) -> None:

@@ -265,3 +265,16 @@ def test_a_gate_that_was_made_a_review_is_not_passed(home: Home) -> None:
     with pytest.raises(ToolgateError, match="other hands"):
         desk.review(desk.select_step(run, "s", "review"), note="fine")
     assert home.run(run).status == "AWAITING_STEP_APPROVAL"
+
+
+def test_a_gate_that_other_hands_changed_can_still_be_refused(home: Home) -> None:
+    run = home.start("gate")
+    row = home.row(run)
+    with home.store.write() as tx:
+        tx.claim(row)
+        tx.save(row._replace(reason="harmless"))
+    desk = home.desk()
+    with pytest.raises(ToolgateError, match="other hands"):
+        desk.approve_step(desk.select_step(run, "s", "approve"))
+    desk.reject_step(desk.select_step(run, "s", "reject"))
+    assert home.run(run).status == "FAILED"

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from toolgate_cli.core import spellings
-from toolgate_cli.core.errors import ToolgateError
+from toolgate_cli.core.errors import Choice, ToolgateError
 from toolgate_cli.core.intents import Completion
 from toolgate_cli.core.results import ToolResult
 from toolgate_cli.runtime.desk import Desk
@@ -287,6 +287,8 @@ def test_a_secret_without_a_value_parks_the_call_and_says_which(home: Home) -> N
 
 # ---- what is told of an error ----
 def test_an_error_that_quotes_it_is_scrubbed_at_the_door(home: Home) -> None:
-    error = ToolgateError("not_found", f"no call {VALUE}", f"did you mean {VALUE}")
+    each, choice = (f"one {VALUE}", f"not {VALUE}"), Choice("toolgate approve c1", f"for {VALUE}")
+    error = ToolgateError("not_found", f"no call {VALUE}", f"did you mean {VALUE}", each=(each,), choices=[choice])
     home.desk().without_secrets(error)
     assert (error.message, error.hint) == ("no call ***TOKEN***", "did you mean ***TOKEN***")
+    assert error.each == (("one ***TOKEN***", "not ***TOKEN***"),) and error.choices[0].about == "for ***TOKEN***"

@@ -33,8 +33,10 @@ class FileHeads:
                 return _read(descriptor) or f"the kept head {path} is no head"
             finally:
                 os.close(descriptor)
+        except FileNotFoundError:
+            return None  # a first head that appears only now is none of what was seen so far
         except OSError as error:
-            # nothing is there, or nothing was ever kept there
+            # what cannot be reached was never kept there
             return f"the kept head {path} cannot be read: {error.strerror}" if os.path.lexists(path) else None
 
     def keep(self, identity: str, seq: int, hash: str, *, accepted: bool = False) -> None:

@@ -186,6 +186,7 @@ class Desk(Window):
         except ToolgateError:
             return error
         error.message, error.hint = secrets.scrub(error.message), secrets.scrub(error.hint)
+        error.each = tuple((secrets.scrub(fault), secrets.scrub(hint)) for fault, hint in error.each)
         error.choices = tuple(choice._replace(about=secrets.scrub(choice.about)) for choice in error.choices)
         return error
 

@@ -60,7 +60,8 @@ def _take(engine: Engine, unit: Unit, target: Row, word: Word) -> tuple[EffectWo
     run = unit.tx.run(row.run_id)
     assert run is not None
     handler = standing.handler(unit.tx, run, row, word.verb, unit.now)
-    parking.asked_by_the_chain(unit, row)
+    if handler != "fail":  # a no lets nothing run: a row that other hands changed can still be closed
+        parking.asked_by_the_chain(unit, row)
     answers = forms.check(_form(row), word.texts, word.values) if handler == "answer" else {}
     if unit.tx.claim(row) is None:
         raise ToolgateError("claim_lost", f"the step {target.step} was decided by somebody else", f"toolgate runs show {target.run_id}")

@@ -169,14 +169,21 @@ def retry_step(engine: Engine, run_id: str, step: str, reason: str | None = None
         definition = opened(stored)
         top = _top(definition, step)
         _has_come_to(run, definition, step, top)
-        if not may_run_twice:
-            _refuse_doubt(unit, run, definition, top)
         _may_retry(engine, unit, run, definition.sequence("")[top])
-        unit.tx.rewind(run.id, top)
-        unit.record("STEP_RETRIED", run, {"status": run.status, "reason": reason, **engine.person.facts()}, step=step)
-        fresh = run._replace(cursor=cursor.dump(cursor.at(top)), error=None)
-        work = engine.take(unit, fresh)
+        refusal, work = None if may_run_twice else _doubt(unit, run, definition, top), None
+        if refusal is not None:  # a missing flag is itself on record
+            unit.record("DECISION_REFUSED", run, {"verb": "retry --step", "kind": refusal.kind, **engine.person.facts()}, step=step)
+        else:
+            work = _reposition(engine, unit, run, step, top, {"reason": reason, "may_run_twice": may_run_twice})
+    if refusal is not None:
+        raise refusal
     engine.carry(run_id, work)
+
+
+def _reposition(engine: Engine, unit: Unit, run: Run, step: str, top: int, said: Mapping[str, Json]) -> Work | None:
+    unit.tx.rewind(run.id, top)
+    unit.record("STEP_RETRIED", run, {"status": run.status, **said, **engine.person.facts()}, step=step)
+    return engine.take(unit, run._replace(cursor=cursor.dump(cursor.at(top)), error=None))
 
 
 def _has_come_to(run: Run, definition: Definition, step: str, top: int) -> None:
@@ -187,8 +194,9 @@ def _has_come_to(run: Run, definition: Definition, step: str, top: int) -> None:
         raise ToolgateError("wrong_state", f"{run.id} has not come to {step}: it is at {at}", f"toolgate retry {run.id} --step {at}")
 
 
-def _refuse_doubt(unit: Unit, run: Run, definition: Definition, top: int) -> None:
-    """Doubt outlives the call that it is of (I8, I9): what runs again asks for the same effect under another key."""
+def _doubt(unit: Unit, run: Run, definition: Definition, top: int) -> ToolgateError | None:
+    """Why it takes a word more. Doubt outlives the call that it is of (I8, I9): what runs again asks for the same effect under another
+    key."""
     for event in unit.tx.events(EventQuery(run_id=run.id, type="TOOL_INVOCATION_OUTCOME_UNKNOWN")):
         at = definition.top((event.step_id or "").split("/")[0])
         stored = unit.tx.call(event.call_id) if event.call_id is not None else None
@@ -196,11 +204,12 @@ def _refuse_doubt(unit: Unit, run: Run, definition: Definition, top: int) -> Non
             continue
         call, outcome = stored
         if outcome is not None and outcome.effect_applied == "unknown":
-            raise ToolgateError(
+            return ToolgateError(
                 "unknown_outcome",
                 f"{call.capability} of {call.step} was started as {call.id} and may have taken effect: a new call would be a second one",
                 "find out what happened, then add --may-run-twice",
             )
+    return None
 
 
 def _top(definition: Definition, step: str) -> int:
