@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolgate_cli.core import canonical, disguises
+from toolgate_cli.core import canonical, disguises, spellings
 from toolgate_cli.core.errors import ToolgateError
 from toolgate_cli.core.secrets import NONE, Scrubber, Secrets
 
@@ -60,6 +60,12 @@ def test_a_value_is_found_under_every_spelling(text: str) -> None:
     assert known.leaks(f"<{text}>") == "TOKEN"
     scrubbed = known.scrub(f"<{text}>")
     assert "***TOKEN***" in scrubbed and known.leaks(scrubbed) is None and scrubbed[0] + scrubbed[-1] == "<>"
+
+
+@pytest.mark.parametrize("text", SPELLINGS.values(), ids=SPELLINGS.keys())
+def test_a_value_that_is_too_long_for_any_mixture_is_found_under_every_whole_spelling(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(spellings, "MOST", 0)
+    test_a_value_is_found_under_every_spelling(text)
 
 
 ODD = "Kx9/vQ!t*Zp&w<8r=='(\"~ \\"
@@ -138,7 +144,9 @@ def test_python_shows_names_and_no_values() -> None:
     assert repr(known) == str(known) == "Secrets(TOKEN)" and VALUE not in f"{known!r:>50}"
 
 
-def test_values_that_escapes_hide_in_a_document_are_found_in_keys_and_values() -> None:
+@pytest.mark.parametrize("most", [spellings.MOST, 0])
+def test_values_that_escapes_hide_in_a_document_are_found_in_keys_and_values(most: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(spellings, "MOST", most)
     known = secrets(TOKEN="sesame-open")
     hidden = '{"\\u0073esame-open": ["x sesame\\u002dopen", {"k": "\\u0073esame-ope\\u006e"}], "n": 1.0}'
     assert json.loads(known.scrub_document(hidden)) == {"***TOKEN***": ["x ***TOKEN***", {"k": "***TOKEN***"}], "n": 1.0}

@@ -59,6 +59,16 @@ def test_a_guard_stands_in_one_place(guard: Guard) -> None:
     assert guard.line != guard.without
 
 
+def test_each_names_tests_that_there_are() -> None:
+    named = {test for guard in GUARDS for test in guard.caught_by}
+    assert [test for test in sorted(named) if not _is_there(test)] == []
+
+
+def _is_there(named: str) -> bool:
+    file, _, test = named.partition("[")[0].partition("::")
+    return (ROOT / file).is_file() and (not test or f"def {test}(" in (ROOT / file).read_text(encoding="utf-8"))
+
+
 def test_every_invariant_of_the_runtime_has_a_guard() -> None:
     assert {f"I{number}" for number in range(1, 14) if number != 11} <= {guard.invariant for guard in GUARDS}
     assert len({guard.name for guard in GUARDS}) == len(GUARDS) and set(FEW) <= {guard.name for guard in GUARDS}

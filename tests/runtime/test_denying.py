@@ -130,6 +130,14 @@ def test_an_expired_row_is_not_approved_even_if_the_clock_goes_back(home: Home) 
     assert home.desk().pending(run, 10)[0][0].expired
 
 
+def test_the_log_never_goes_back_in_time(home: Home) -> None:
+    home.start("free")
+    home.clock.behind = 7200
+    home.start("free")
+    at = [event.at for event in home.events()]
+    assert at == sorted(at) and len(at) > 4
+
+
 def test_while_the_clock_is_behind_the_log_nothing_that_expires_is_approved(home: Home) -> None:
     """One event of a clock that was far ahead: from then on no time passes that a row could expire by."""
     home.clock.pass_time(10 * 365 * 86_400)

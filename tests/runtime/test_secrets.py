@@ -152,6 +152,11 @@ def test_arguments_that_hide_a_long_one_are_refused_when_they_are_read(home: Hom
     assert "sesame" not in json.dumps(home.dump())
 
 
+def test_a_raw_turn_that_hides_a_long_one_is_refused_whole(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(spellings, "MOST", 0)
+    test_a_turn_is_refused_whole(home, TURNS["a raw answer that hides it"])
+
+
 def test_a_key_that_is_named_in_a_refusal_is_not_told(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(spellings, "MOST", 0)
     home.models.turns["s"] = [[{**call("ask.send"), "arguments": f'{{"{HIDDEN}": 1, "{HIDDEN}": 2}}'}]]
