@@ -51,6 +51,8 @@ CASES: list[tuple[Json, Json, Json]] = [
     ({"properties": {"l": {"prefixItems": [AMOUNT]}}}, {"l": [{}, {}]}, {"l": [{"amount": 1000}, {}]}),
     ({"properties": {"l": {"items": [AMOUNT], "additionalItems": {}}}}, {"l": [{}, {}]}, {"l": [{"amount": 1000}, {}]}),
     ({"properties": {"to": {"$ref": "#x"}}, "$defs": {"x": {"$anchor": "x", **AMOUNT}}}, {"to": {}}, {"to": {"amount": 1000}}),
+    ({"properties": {"t": {"$dynamicRef": "#n"}}, "$defs": {"n": {"$dynamicAnchor": "n", **AMOUNT}}}, {"t": {}}, {"t": {"amount": 1000}}),
+    ({"properties": {"to": {"$ref": "#x"}}, "definitions": {"x": {"$id": "#x", **AMOUNT}}}, {"to": {}}, {"to": {"amount": 1000}}),
     ({"properties": {"n": {"$ref": "#/%24defs/n"}}, "$defs": {"n": {"default": 7}}}, {}, {"n": 7}),
     ({"properties": {"n": {"$ref": "#/$defs/big%20n"}}, "$defs": {"big n": {"default": 7}}}, {}, {"n": 7}),
     ({"additionalProperties": AMOUNT}, {"o": {}}, {"o": {"amount": 1000}}),

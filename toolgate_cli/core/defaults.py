@@ -26,7 +26,7 @@ def filler(schema: Json) -> Filler | None:
     local = Local(schema)
     if not any("default" in held for held in local.schemas.values()):
         return None
-    targets = {key: local.target(str(held["$ref"])) for key, held in local.schemas.items() if "$ref" in held}
+    targets = {key: local.targets(held) for key, held in local.schemas.items()}
 
     def fill(arguments: Json) -> Json:
         try:
@@ -40,7 +40,7 @@ def filler(schema: Json) -> Filler | None:
 class _Filling:
     """One pass over a value: each place in it once, with all the schemas that judge it or may."""
 
-    def __init__(self, targets: Mapping[int, Json]) -> None:
+    def __init__(self, targets: Mapping[int, list[Json]]) -> None:
         self._targets = targets
         self._left = MOST_PLACES
 
@@ -64,7 +64,7 @@ class _Filling:
                 if not isinstance(schema, dict) or id(schema) in found:
                     continue
                 found[id(schema)] = schema, certain
-                left.append(self._targets.get(id(schema)))
+                left += self._targets[id(schema)]
                 for held in inner(schema):
                     if held.same:
                         (left if held.path[0] == "allOf" else perhaps).append(held.schema)

@@ -6,6 +6,11 @@ from . import pointer
 from .subschemas import inner
 from .types import Json
 
+# a dynamic reference looks for the outermost schema that has the anchor; where one schema is all there is, it leads where a plain one does
+REFERENCES = ("$ref", "$dynamicRef")
+_ANCHORS = ("$anchor", "$dynamicAnchor")
+OLD_ANCHOR = "#"  # what an `$id` of draft-07 begins with that names a place and no document
+
 
 class Local:
     """Every schema inside one, and where its references lead. `schemas`: the tables among them by identity, the outermost first."""
@@ -20,10 +25,14 @@ class Local:
             if not isinstance(schema, dict) or id(schema) in self.schemas:
                 continue
             self.schemas[id(schema)] = schema
-            anchor = schema.get("$anchor")
-            if isinstance(anchor, str):
+            for anchor in _anchors(schema):
                 self._anchors[anchor] = schema
             left += (held.schema for held in inner(schema))
+
+    def targets(self, schema: dict[str, Json]) -> list[Json]:
+        """The schemas that the references of one lead to."""
+        named = [schema[keyword] for keyword in REFERENCES if keyword in schema]
+        return [self.target(reference) for reference in named if isinstance(reference, str)]
 
     def target(self, reference: str) -> Json:
         """The schema that `#`, `#/a/pointer` or `#anchor` names, percent-escapes undone; None where there is none."""
@@ -41,3 +50,9 @@ class Local:
         except (KeyError, ValueError):
             return None
         return found if id(found) in self.schemas or isinstance(found, bool) else None
+
+
+def _anchors(schema: dict[str, Json]) -> list[str]:
+    named = [schema[keyword] for keyword in _ANCHORS if keyword in schema]
+    named += [held[1:] for held in (schema.get("$id"),) if isinstance(held, str) and held.startswith(OLD_ANCHOR)]
+    return [anchor for anchor in named if isinstance(anchor, str)]

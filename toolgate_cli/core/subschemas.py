@@ -37,7 +37,8 @@ _BOTH = (
     *("propertyNames", "if", "then", "else", "allOf", "anyOf", "oneOf", "not", "definitions"),
 )
 _NEW = (
-    *("$defs", "$anchor", "deprecated", "contentSchema", "prefixItems", "minContains", "maxContains", "dependentRequired"),
+    *("$defs", "$anchor", "$dynamicRef", "$dynamicAnchor", "deprecated", "contentSchema", "prefixItems", "minContains"),
+    *("maxContains", "dependentRequired"),
     *("dependentSchemas", "unevaluatedItems", "unevaluatedProperties"),
 )
 KEYWORDS: Mapping[Draft, frozenset[str]] = {

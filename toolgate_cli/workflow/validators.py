@@ -11,6 +11,7 @@ from jsonschema.exceptions import ValidationError
 from jsonschema.validators import extend
 from referencing import Registry
 
+from ..core.localrefs import Local
 from ..core.pointer import escape
 from ..core.subschemas import draft
 from ..core.types import Json
@@ -132,6 +133,48 @@ def _decimal(number: Any) -> Fraction:
     return Fraction(number) if isinstance(number, int) else Fraction(repr(number))
 
 
+class _Unevaluated:
+    """`unevaluatedProperties`: the library's own would match patterns in other than linear time."""
+
+    def __init__(self, local: Local) -> None:
+        self._local = local
+
+    def judge(self, validator: Any, wanted: Any, value: Any, schema: Any) -> Iterator[ValidationError]:
+        if not validator.is_type(value, "object"):
+            return
+        evaluated = self._of({key: held for key, held in schema.items() if key != "unevaluatedProperties"}, validator, value)
+        for key in value:
+            if key in evaluated:
+                continue
+            if wanted is False:
+                yield ValidationError("unevaluated", path=(key,))
+            else:
+                yield from validator.descend(value[key], wanted, path=key)
+
+    def _of(self, schema: Any, validator: Any, value: Mapping[str, Any]) -> set[str]:
+        """Members that a schema which the value fulfils has judged."""
+        if not isinstance(schema, dict):
+            return set()
+        if "additionalProperties" in schema or "unevaluatedProperties" in schema:
+            return set(value)
+        judged = set(value) - set(_extras(value, schema))
+        for other in (*self._local.targets(schema), *self._fulfilled(schema, validator, value)):
+            judged |= self._of(other, validator, value)
+        return judged
+
+    def _fulfilled(self, schema: Mapping[str, Any], validator: Any, value: Mapping[str, Any]) -> Iterator[Any]:
+        """The schemas inside one that judge the same value, those whose judgement counts."""
+
+        def fulfils(other: Any) -> bool:
+            return next(iter(validator.descend(value, other)), None) is None
+
+        yield from (other for word in ("allOf", "anyOf", "oneOf") for other in schema.get(word, ()) if fulfils(other))
+        yield from (other for key, other in schema.get("dependentSchemas", {}).items() if key in value)
+        if "if" in schema:
+            holds = fulfils(schema["if"])
+            yield from (schema["if"], schema.get("then")) if holds else (schema.get("else"),)
+
+
 _OWN: Mapping[str, Keyword] = {
     "pattern": _pattern,
     "patternProperties": _pattern_properties,
@@ -143,7 +186,8 @@ _DIALECTS: Mapping[str, Any] = {"2020-12": Draft202012Validator, "draft-07": Dra
 
 def _rules(schema: Json) -> dict[str, Keyword]:
     library = _DIALECTS[draft(schema) or "2020-12"].VALIDATORS
-    return {name: _OWN.get(name, rule) for name, rule in library.items() if name != "format"}
+    own = {**_OWN, "unevaluatedProperties": _Unevaluated(Local(schema)).judge}
+    return {name: own.get(name, rule) for name, rule in library.items() if name != "format"}
 
 
 # ---- problems ----

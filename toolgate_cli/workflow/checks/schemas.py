@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from ...core.localrefs import Local
+from ...core.localrefs import OLD_ANCHOR, REFERENCES, Local
 from ...core.subschemas import FORMATS, KEYWORDS, Draft, draft, inner
 from ...core.types import Json
 from ..issues import Issues, meant, shorten
 from ..linear import compiled
 from ..positions import KeyPath
 
+_SAID_ONLY = ("contentEncoding", "contentMediaType", "contentSchema")
 _BESIDE_A_REFERENCE = frozenset(("$schema", "$ref", "$comment", "title", "description", "default", "examples", "definitions"))
 
 MOST_WORK = 10_000  # schemas that one value may have to be judged by
@@ -42,7 +43,7 @@ class _Walk:
         self._path = path
         self._issues = issues
         self._edges: dict[int, list[Json]] = {}  # schema -> those that judge the same value
-        self._references: list[tuple[KeyPath, dict[str, Json], str]] = []
+        self._references: list[tuple[KeyPath, dict[str, Json], str]] = []  # where one stands, in which schema, what it names
         self._tracked: dict[int, dict[str, Json]] = {}
 
     def check(self) -> None:
@@ -51,7 +52,7 @@ class _Walk:
         for path, schema, reference in self._references:
             target = local.target(reference)
             if target is None:
-                self._issues.add((*path, "$ref"), f"nothing is at {shorten(reference)} in this schema")
+                self._issues.add(path, f"nothing is at {shorten(reference)} in this schema")
             elif isinstance(target, dict):
                 self._edges[id(schema)].append(target)
         if not self._issues.below(self._path):
@@ -75,10 +76,10 @@ class _Walk:
         where = (*path, key)
         if key not in self._known:
             self._issues.add(where, "unknown keyword", meant(key, self._known))
-        elif key in ("$id", "$schema") and schema is not self._root:
+        elif key in ("$id", "$schema") and schema is not self._root and not self._is_anchor(key, value):
             self._issues.add(where, f"{key} stands at the top of a schema only")
-        elif key == "$ref":
-            self._check_reference(schema, value, path)
+        elif key in REFERENCES:
+            self._check_reference(schema, value, where)
         elif key == "pattern":
             self._check_pattern(value, where)
         elif key == "patternProperties" and isinstance(value, dict):
@@ -86,16 +87,19 @@ class _Walk:
                 self._check_pattern(pattern, (*where, pattern))
         elif key == "format":
             self._check_format(value, where)
-        elif key == "unevaluatedProperties" and "patternProperties" in _all_keys(self._root):
-            self._issues.add(where, "unevaluatedProperties cannot stand in one schema with patternProperties")
+        elif key in _SAID_ONLY:
+            self._issues.warn(where, f"{key} is not enforced")
 
-    def _check_reference(self, schema: dict[str, Json], value: Json, path: KeyPath) -> None:
+    def _is_anchor(self, key: str, value: Json) -> bool:
+        return key == "$id" and self._dialect == "draft-07" and isinstance(value, str) and value.startswith(OLD_ANCHOR)
+
+    def _check_reference(self, schema: dict[str, Json], value: Json, where: KeyPath) -> None:
         if self._dialect == "draft-07" and set(schema) - _BESIDE_A_REFERENCE:
-            self._issues.warn((*path, "$ref"), "draft-07 ignores what stands beside $ref", "put both into allOf, or use 2020-12")
+            self._issues.warn(where, "draft-07 ignores what stands beside $ref", "put both into allOf, or use 2020-12")
         if not isinstance(value, str) or not value.startswith("#"):
-            self._issues.add((*path, "$ref"), "only references inside this schema are followed", 'write "#/$defs/..."')
+            self._issues.add(where, "only references inside this schema are followed", 'write "#/$defs/..."')
         else:
-            self._references.append((path, schema, value))
+            self._references.append((where, schema, value))
 
     def _check_pattern(self, value: Json, where: KeyPath) -> None:
         if isinstance(value, str) and (refusal := compiled(value)[1]):
@@ -134,12 +138,6 @@ class _Walk:
 
 class _Endless(Exception):
     """A circle of schemas that all judge the same value."""
-
-
-def _all_keys(schema: Json) -> set[str]:
-    if isinstance(schema, dict):
-        return set(schema).union(*(_all_keys(held.schema) for held in inner(schema)))
-    return set()
 
 
 def _check_against_draft(schema: dict[str, Json], dialect: Draft, path: KeyPath, issues: Issues) -> None:
