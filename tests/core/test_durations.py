@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolgate_cli.core.durations import later, parse, show
+from toolgate_cli.core.durations import between, later, parse, show
 
 times = st.datetimes(datetime(1, 1, 1), datetime(9999, 12, 31, 23, 59, 59, 999_000))
 
@@ -129,3 +129,9 @@ def test_later_is_never_earlier_as_text(moment: datetime, seconds: float) -> Non
 def test_a_time_of_another_form_is_refused(at: str) -> None:
     with pytest.raises(ValueError):
         later(at, 1)
+
+
+@given(times, times)
+def test_between_two_times_are_their_seconds(start: datetime, end: datetime) -> None:
+    start, end = (moment.replace(microsecond=moment.microsecond // 1000 * 1000) for moment in (start, end))
+    assert between(text(start), text(end)) == pytest.approx((end - start) / timedelta(seconds=1), abs=1e-6)

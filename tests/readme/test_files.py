@@ -55,14 +55,14 @@ def test_they_are_valid(home: Path, shell: Shell) -> None:
 
 def test_they_run(home: Path, shell: Shell) -> None:
     """The policy there denies the second call of the agent; the first is free, and the agent's turns are played."""
-    started = shell("toolgate start refund -i order=A-17 -o tsv -q", cwd=home)
+    started = shell("CI_JOB_ID=17 toolgate start refund -i order=A-17 -o tsv -q", cwd=home)
     assert started.returncode == 0 and "AWAITING_STEP_APPROVAL" in started.stdout, started.stdout
 
 
 def test_every_table_and_every_key_of_the_operators_file_is_there(files: dict[str, str]) -> None:
     said = set(keys(tomllib.loads(files["toolgate.toml"])))
     tables: list[Any] = [shapes.Operator, shapes.Gate, shapes.Limits, shapes.Exit, shapes.FailWhen, shapes.Tool, shapes.When, shapes.Rule]
-    tables += [shapes.Policy, shapes.Identity, shapes.Context, shapes.Agent]
+    tables += [shapes.Policy, shapes.Identity, shapes.Context, shapes.Tenant, shapes.Budget, shapes.TenantOf, shapes.Agent]
     tables += [importlib.import_module(f"toolgate_cli.providers.{name}").Fields for name in plugins.providers()]
     tables += [importlib.import_module(f"toolgate_cli.models.{name}").Fields for name in plugins.models()]
     assert {key for table in tables for key in table._fields} - said == set()

@@ -123,7 +123,7 @@ def says_what_is_written(config: Config, raw: dict[str, Any]) -> None:
         assert len(tool.fail_when) == len(written.get("fail_when", []))
     assert config.approvers == {scope: tuple(people) for scope, people in raw.get("approvers", {}).items()}
     assert config.identity == raw.get("identity", {}).get("mode", "declared")
-    assert (config.permissions is None) == ("context" not in raw)
+    assert (config.context is None) == ("context" not in raw)
 
 
 @pytest.mark.parametrize("shape", [shapes.Rule, shapes.Policy, shapes.Tool, shapes.Gate, shapes.Identity], ids=lambda shape: shape.__name__)

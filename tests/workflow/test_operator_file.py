@@ -33,7 +33,7 @@ def test_a_file_becomes_values(home: Home) -> None:
         "reject",
     )
     assert config.approvers == {"desk": ("alice", "bob", "carol")}
-    assert config.permissions == {"*": ("ledger:look",), "alice": ("ledger:pay",)}
+    assert config.context is not None and config.context.permissions == {"*": ("ledger:look",), "alice": ("ledger:pay",)}
     assert config.agents["clerk"].prompt == "be careful" and config.agents["clerk"].max_turns == 3
     assert config.models["default"].adapter == "scripted"
 
@@ -51,7 +51,7 @@ def test_what_is_not_said_has_the_strict_default(home: Home) -> None:
         True,
     )
     assert config.policy == type(config.policy)("require_approval", ())
-    assert config.permissions is None and config.identity == "declared" and config.path == "/usr/local/bin:/usr/bin:/bin"
+    assert config.context is None and config.identity == "declared" and config.path == "/usr/local/bin:/usr/bin:/bin"
 
 
 def test_a_home_without_the_file_says_how_to_make_one(home: Home) -> None:
@@ -184,9 +184,21 @@ MALFORMED = [
         '[context]\npermissions = { "*" = ["ledger:look"], alice = ["ledger:pay"] }',
         "[context]\ntenant = 1",
         "permissions",
-        "tenant: unknown key",
+        "tenant: must be a table",
         "",
     ),
+    (
+        '[context]\npermissions = { "*" = ["ledger:look"], alice = ["ledger:pay"] }',
+        '[context]\ncorrelation = "${args.job}"',
+        "permissions",
+        "nothing is called args.job here",
+        "${env.NAME}",
+    ),
+    ("max_turns = 3", 'max_turns = 3\nunder = "clark"', "max_turns", "there is no agent clark", "did you mean clerk?"),
+    ("max_turns = 3", 'max_turns = 3\nunder = "clerk"', "max_turns", "an agent cannot be under itself: clerk under clerk", ""),
+    ('permission = "ledger:pay"', 'tenant_of = { arg = "/whose" }', "permission", "the input schema has no such argument", "one of /amount, /to"),
+    ('permission = "ledger:pay"', 'tenant_of = { arg = "to" }', "permission", "not a JSON pointer", "/tenant"),
+    ('reason = "over 500"', 'tenant = "acme"', "reason", "[context] names no tenant", "say context.tenant"),
     ('title = "Pay', "title = 2026-01-01 #", "title", "dates and times cannot be used", "put it in quotes"),
     ("gt = 500", "gt = nan", "when = [", "NaN and infinities", ""),
     ("gt = 500", "gt = inf", "when = [", "NaN and infinities", ""),

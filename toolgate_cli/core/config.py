@@ -57,6 +57,7 @@ class Tool(NamedTuple):
     fail_when: tuple[FailWhen, ...]
     declared: Json
     secrets: tuple[str, ...] = ()
+    tenant_of: str | None = None  # JSON pointer to the argument that says whose the resource is
 
 
 class Rule(NamedTuple):
@@ -70,6 +71,7 @@ class Rule(NamedTuple):
     safety: Safety | None = None
     effect: Effect | None = None
     principal: str | None = None
+    tenant: str | None = None
     when: tuple[Condition, ...] = ()
     reason: str | None = None
     approver_scope: str | None = None
@@ -85,7 +87,8 @@ class Policy(NamedTuple):
 
 
 class Agent(NamedTuple):
-    """`tools`: patterns of what it may call, the one list for what it is shown and what may run."""
+    """`tools`: patterns of what it may call, the one list for what it is shown and what may run; `under`: the agent above it, whose list
+    holds for it too."""
 
     name: str
     model: str
@@ -93,6 +96,7 @@ class Agent(NamedTuple):
     tools: tuple[str, ...]
     max_turns: int
     commands: tuple[str, ...]
+    under: str | None = None
 
 
 class Model(NamedTuple):
@@ -101,6 +105,27 @@ class Model(NamedTuple):
     name: str
     adapter: str
     fields: object
+
+
+class Tenant(NamedTuple):
+    """Two are the same only if both parts are: an id means something to its issuer alone."""
+
+    issuer: str
+    id: str
+
+
+class Context(NamedTuple):
+    """The trusted execution context, the operator's alone. `permissions`: principal, or "*" for everybody, -> exact names; `issuer`: who
+    vouches for the principal; `deadline`: seconds, of a run from its start; `calls` and `tokens`: budget of a run; `correlation`: may refer
+    to the environment."""
+
+    permissions: Mapping[str, tuple[str, ...]] = {}
+    tenant: Tenant | None = None
+    issuer: str = "os"
+    deadline: float | None = None
+    calls: int | None = None
+    tokens: int | None = None
+    correlation: str | None = None
 
 
 class Limits(NamedTuple):
@@ -112,7 +137,7 @@ class Limits(NamedTuple):
 
 
 class Config(NamedTuple):
-    """Everything that `toolgate.toml` says. `digest` is of the file's bytes, hex; `permissions` is None where no [context] is declared;
+    """Everything that `toolgate.toml` says. `digest` is of the file's bytes, hex; `context` is None where none is declared;
     `secrets`: name -> its file, or None for the environment variable of that name."""
 
     digest: str
@@ -122,7 +147,7 @@ class Config(NamedTuple):
     models: Mapping[str, Model]
     approvers: Mapping[str, tuple[str, ...]]
     identity: Identity
-    permissions: Mapping[str, tuple[str, ...]] | None
+    context: Context | None
     limits: Limits
     path: str  # where command tools are looked up
     secrets: Mapping[str, str | None] = {}

@@ -30,12 +30,20 @@ def show(seconds: float) -> str:
 def later(at: str, seconds: float) -> str:
     """`seconds` after "2026-01-31T12:00:00.000Z" (before it where negative), in the same form, to the millisecond; held within the years
     1 to 9999. Raises ValueError where `at` has another form."""
+    total = _milliseconds(at) + round(seconds * 1000)
+    return _text(min(max(total, 0), (_LAST_DAY + 1) * _DAY - 1))
+
+
+def between(start: str, end: str) -> float:
+    """Seconds from one time to another, negative where it came before. Raises ValueError as `later`."""
+    return (_milliseconds(end) - _milliseconds(start)) / 1000
+
+
+def _milliseconds(at: str) -> int:
     if len(at) != 24 or at[4] + at[7] + at[10] + at[13] + at[16] + at[19] + at[23] != "--T::.Z":
         raise ValueError("a time is written 2026-01-31T12:00:00.000Z")
     year, month, day = int(at[0:4]), int(at[5:7]), int(at[8:10])
-    moment = int(at[11:13]) * 3_600_000 + int(at[14:16]) * 60_000 + int(at[17:19]) * 1000 + int(at[20:23])
-    total = _days(year, month, day) * _DAY + moment + round(seconds * 1000)
-    return _text(min(max(total, 0), (_LAST_DAY + 1) * _DAY - 1))
+    return _days(year, month, day) * _DAY + int(at[11:13]) * 3_600_000 + int(at[14:16]) * 60_000 + int(at[17:19]) * 1000 + int(at[20:23])
 
 
 def _text(total: int) -> str:

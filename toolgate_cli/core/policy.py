@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .conditions import holds
-from .config import Policy, Rule
+from .config import Config, Policy, Rule, Tool
 from .patterns import matches, matches_name
 from .types import Decision, Effect, Json, Safety
 from .values import NamedTuple
@@ -19,6 +19,13 @@ class Facts(NamedTuple):
     safety: Safety
     effect: Effect
     principal: str
+    tenant: str | None = None
+
+
+def facts(config: Config, tool: Tool, arguments: dict[str, Json], workflow: str, agent: str | None, principal: str) -> Facts:
+    """What rules may ask about a call of that tool."""
+    tenant = config.context.tenant if config.context is not None else None
+    return Facts(tool.capability, arguments, workflow, agent, tool.safety, tool.effect, principal, tenant.id if tenant else None)
 
 
 class Ruling(NamedTuple):
@@ -47,12 +54,25 @@ def denied(policy: Policy, facts: Facts) -> Rule | None:
     return next((rule for rule in policy.rules if rule.decision == "deny" and _matches(rule, facts)), None)
 
 
+def denied_always(policy: Policy, facts: Facts) -> bool:
+    """Whether such a call is denied whatever its arguments are."""
+    about = [rule for rule in policy.rules if _is_about(rule, facts)]
+    if any(rule.decision == "deny" and not rule.when for rule in about):
+        return True
+    return policy.default == "deny" and all(rule.decision == "deny" for rule in about)
+
+
 def reason(rule: Rule) -> str:
     """Why the rule decides as it does, for a person."""
     return rule.reason or f"policy rule {rule.name}"
 
 
 def _matches(rule: Rule, facts: Facts) -> bool:
+    return _is_about(rule, facts) and _conditions_hold(rule, facts)
+
+
+def _is_about(rule: Rule, facts: Facts) -> bool:
+    """Whether it can match, its conditions apart."""
     return (
         (rule.capability is None or matches(rule.capability, facts.capability))
         and (rule.workflow is None or matches_name(rule.workflow, facts.workflow))
@@ -60,7 +80,7 @@ def _matches(rule: Rule, facts: Facts) -> bool:
         and (rule.safety is None or rule.safety == facts.safety)
         and (rule.effect is None or rule.effect == facts.effect)
         and (rule.principal is None or matches_name(rule.principal, facts.principal))
-        and _conditions_hold(rule, facts)
+        and (rule.tenant is None or (facts.tenant is not None and matches_name(rule.tenant, facts.tenant)))
     )
 
 

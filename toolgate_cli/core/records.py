@@ -25,6 +25,7 @@ class Run(NamedTuple):
     error: str | None
     created_at: str
     updated_at: str
+    correlation: str | None = None  # what the operator's context says of it, on every event of the run
 
 
 class Call(NamedTuple):

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Literal, TypeAlias
 
-from . import authorise, canonical, patterns, policy
-from .config import Rule, Tool
+from . import authorise, canonical, durations, policy
+from .config import Config, Rule, Tool
 from .digests import call_digest, sha256
 from .errors import ToolgateError
 from .records import Call, Row
@@ -29,10 +29,13 @@ class Question(NamedTuple):
     verb: Literal["ask", "approve", "retry", "edit"] = "ask"
     wary: bool = False
     refusal: str | None = None  # why the arguments were not taken, "CODE at POINTER: why"
+    since: str = ""  # when the run began
+    now: str = ""
 
 
 class Start(NamedTuple):
-    """It may run, with these bound arguments, under this definition. `seen`: digest to remember as validated, if it was validated now."""
+    """It may run, with these bound arguments, under this definition, for so many seconds. `seen`: digest to remember as validated, if it
+    was validated now."""
 
     tool: Tool
     ready: Ready
@@ -41,6 +44,7 @@ class Start(NamedTuple):
     cleared: Cleared
     rule: str | None
     seen: str | None
+    timeout: float
 
 
 class Park(NamedTuple):
@@ -79,10 +83,11 @@ def evaluate(question: Question, world: World, accepted: Callable[[str], bool]) 
     unresolved = _unresolved(question, tool, ready, world)
     if unresolved is not None:
         return _failed(question, ready, "RESOLVE", *unresolved)
-    refusal = authorise.may_call(tool, call.requested_by, world.config.permissions)
+    arguments = canonical.parse(call.arguments)
+    context = world.config.context
+    refusal = authorise.may_call(tool, call.requested_by, context) or authorise.other_tenant(tool, arguments, context)
     if refusal is not None:
         return _denied(question, ready, "auth_denied", refusal)
-    arguments = canonical.parse(call.arguments)
     try:
         problems = () if accepted(seen) or tool.schema is True else world.checks[tool.schema_digest](arguments)
     except Exception as error:  # noqa: BLE001  # a check that cannot be made did not let the call through (I5)
@@ -107,11 +112,8 @@ def _missing(tool: Tool, world: World, *, valid: bool) -> Needs | None:
 def _unresolved(question: Question, tool: Tool, ready: Ready, world: World) -> tuple[str, str] | None:
     if not tool.enabled:
         return "disabled", f"the tool {tool.capability} is disabled"
-    name = question.call.agent
-    if name is not None:
-        agent = world.config.agents.get(name)
-        if agent is None or not any(patterns.matches(pattern, tool.capability) for pattern in agent.tools):
-            return "agent_scope", f"the agent {name} may not call {tool.capability}"
+    if outside := authorise.outside_scope(world.config, question.call.agent, tool.capability):
+        return "agent_scope", outside
     if ready.error is not None:
         return "unavailable", ready.error
     for secret in tool.secrets:
@@ -124,7 +126,7 @@ def _ruled(q: Question, tool: Tool, ready: Ready, bound: object, arguments: dict
     """Policy and limits, for a call that is valid."""
     asked = ready.fill(arguments) if ready.fill is not None else arguments
     assert isinstance(asked, dict)
-    facts = policy.Facts(tool.capability, asked, q.workflow, q.call.agent, tool.safety, tool.effect, q.call.requested_by)
+    facts = policy.facts(world.config, tool, asked, q.workflow, q.call.agent, q.call.requested_by)
     digest = call_digest(tool.capability, q.call.arguments or "", ready.digest)
     ruling = policy.judge(world.config.policy, facts)
     if ruling.decision == "deny":
@@ -140,10 +142,30 @@ def _ruled(q: Question, tool: Tool, ready: Ready, bound: object, arguments: dict
             "APPROVAL_REQUIRED", "TOOL_INVOCATION_APPROVAL_PENDING", reason, digest, ready, "policy",
             rule=ruling.rule if asks else None, superseded=changed and q.verb != "ask", seen=seen,
         )  # fmt: skip
-    if q.started >= world.config.limits.calls_per_run:
-        limit = world.config.limits.calls_per_run
-        return _denied(q, ready, "limit_exceeded", f"the run has made its {limit} calls (limits.calls_per_run)", cleared)
-    return Start(tool, ready, bound, digest, cleared, ruling.rule.name if ruling.rule else None, seen)
+    if over := _over(q, world.config):
+        return _denied(q, ready, "limit_exceeded", over, cleared)
+    timeout = min(tool.timeout, time_left(world.config, q.since, q.now))
+    return Start(tool, ready, bound, digest, cleared, ruling.rule.name if ruling.rule else None, seen, timeout)
+
+
+def _over(q: Question, config: Config) -> str | None:
+    """Which limit of the run is reached; of two the smaller counts."""
+    limits = [(config.limits.calls_per_run, "limits.calls_per_run")]
+    if config.context is not None and config.context.calls is not None:
+        limits.append((config.context.calls, "context.budget.calls"))
+    most, name = min(limits)
+    if q.started >= most:
+        return f"the run has made its {most} calls ({name})"
+    if time_left(config, q.since, q.now) <= 0:
+        return "the deadline of the run is over (context.deadline)"
+    return None
+
+
+def time_left(config: Config, since: str, now: str) -> float:
+    """Seconds until the deadline of a run that began `since`; infinite where it has none."""
+    if config.context is None or config.context.deadline is None:
+        return float("inf")
+    return config.context.deadline - durations.between(since, now)
 
 
 def _clearance(q: Question, ruling: policy.Ruling, changed: bool) -> Cleared | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from ..core import canonical, patterns
+from ..core import canonical, offering
 from ..core.config import Agent, Config
 from ..core.errors import ToolgateError
 from ..core.intents import AskModel, Completion, Exchange, Offer, TurnRequest
@@ -36,19 +36,16 @@ def request(tx: Reader, run: Run, path: str, intent: AskModel, world: World) -> 
         intent.prompt,
         context,
         history,
-        offers(agent, world.config),
+        offers(agent, world.config, run),
         agent.commands,
     )
     return Ask(world.config.models[agent.model], request, path)
 
 
-def offers(agent: Agent, config: Config) -> tuple[Offer, ...]:
+def offers(agent: Agent, config: Config, run: Run) -> tuple[Offer, ...]:
     """The tools that an agent is shown: those that it may call."""
-    return tuple(
-        Offer(tool.capability, tool.description, tool.schema)
-        for tool in config.tools.values()
-        if tool.enabled and any(patterns.matches(pattern, tool.capability) for pattern in agent.tools)
-    )
+    tools = offering.shown(config, agent.name, run.workflow, run.requester)
+    return tuple(Offer(tool.capability, tool.description, tool.schema) for tool in tools)
 
 
 def _readable(tx: Reader, run: str, reads: tuple[str, ...]) -> list[str]:

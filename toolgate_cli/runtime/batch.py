@@ -30,7 +30,9 @@ Next: TypeAlias = Prepare | Invoke | Held | Settled
 def open_batch(unit: Unit, run: Run, frame: Frame, step: str, intent: CallTools, world: World) -> tuple[Frame, Needs | None]:
     """Stores every call of the batch, parking those that a person decides; nothing at all is stored while something is needed first."""
     received = [receiving.receive(unit, run, step, asked, world) for asked in intent.calls]
-    questions = [Question(call, run.workflow, run.started, wary=intent.wary, refusal=refusal) for call, refusal in received]
+    questions = [
+        Question(call, run.workflow, run.started, wary=intent.wary, refusal=refusal, since=run.created_at) for call, refusal in received
+    ]
     calls = [call for call, _ in received]
     verdicts = [gate.judge(unit, question, world) for question in questions]
     needs = _together([verdict for verdict in verdicts if isinstance(verdict, Needs)])
@@ -63,7 +65,7 @@ def go_on(unit: Unit, run: Run, frame: Frame, world: World) -> tuple[Run, Next]:
             continue
         if any(rows[id].origin in FAILED_ORIGINS for id in frame.calls if id in rows):
             return run, Held()  # an unsettled failure holds back the rest
-        verdict = gate.judge(unit, Question(call, run.workflow, run.started, wary=frame.wary or refused), world)
+        verdict = gate.judge(unit, Question(call, run.workflow, run.started, wary=frame.wary or refused, since=run.created_at), world)
         if isinstance(verdict, Needs):
             return run, Prepare(verdict)
         run, claim = _judged(unit, run, call, verdict, rows, world.config)

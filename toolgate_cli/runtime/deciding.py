@@ -210,7 +210,7 @@ def _ask_again(case: Case) -> Decided | Needs:
 
 
 def _question(case: Case, verb: Literal["ask", "approve", "retry"]) -> Question:
-    return Question(case.call, case.run.workflow, case.run.started, case.row, verb)
+    return Question(case.call, case.run.workflow, case.run.started, case.row, verb, since=case.run.created_at)
 
 
 def _carry_out(case: Case, verdict: Start | Park, event: str, effect: EffectWord) -> Decided:

@@ -28,7 +28,7 @@ def revision(case: Case) -> Call | None:
 def question(case: Case, call: Call) -> Question:
     """What the gate is asked: the new revision, against the row as it would have been parked for it under the definition that was shown."""
     shown = digests.call_digest(call.capability, call.arguments or "", case.row.definition or "")
-    return Question(call, case.run.workflow, case.run.started, case.row._replace(call_digest=shown), "edit")
+    return Question(call, case.run.workflow, case.run.started, case.row._replace(call_digest=shown), "edit", since=case.run.created_at)
 
 
 def refusal(case: Case, verdict: Start | Park) -> ToolgateError | None:

@@ -12,7 +12,7 @@ from ..core.intents import Arrived, Completion
 from ..core.person import Person
 from ..core.records import Attempt, Run
 from ..core.results import ToolResult
-from ..core.verdict import Park, Question
+from ..core.verdict import Park, Question, time_left
 from ..core.world import Needs, World
 from . import asking, gate, ownership, parking, settling
 from .advance import advance, fail_step, put, waiting
@@ -132,7 +132,8 @@ class Engine:
                 following = settling.settle(unit, run, claim, came)
                 if following is not None:
                     pause = effects.backoff(following.number - following.row.starts - 1, unit.ports.mint.jitter())
-                    return Rest(pause, following)
+                    left = time_left(self.world.config, run.created_at, unit.now)
+                    return Rest(max(0.0, min(pause, left)), following)
                 return self.move_on(unit, run)
             case Rest(_, waiting_attempt) | Prepare(_, Attempt() as waiting_attempt):
                 return self._repeat(unit, run, waiting_attempt)
@@ -163,7 +164,7 @@ class Engine:
             return self.move_on(unit, run)
         if not parking.is_started(unit.tx, held):
             raise ToolgateError("storage", f"no event of the log tells of the attempt of {call.id}", "toolgate audit verify")
-        question = Question(call, run.workflow, run.started, held.row, "retry")
+        question = Question(call, run.workflow, run.started, held.row, "retry", since=run.created_at)
         verdict = gate.judge(unit, question, self.world)
         if isinstance(verdict, Needs):
             unit.tx.begin(held)

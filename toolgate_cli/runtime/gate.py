@@ -33,6 +33,7 @@ class Claim(NamedTuple):
     call: Call
     tool: Tool
     bound: object
+    timeout: float  # seconds
 
     @property
     def call_id(self) -> str:
@@ -59,7 +60,7 @@ def judge(unit: Unit, question: Question, world: World) -> Verdict:
     """The verdict on a call, in the transaction that reached it; Needs where something outside has to be fetched first."""
     if not unit.ports.files.unchanged(world):
         return Needs(files=True)
-    return evaluate(question, world, lambda digest: unit.tx.accepted(Accepted(digest, ARGUMENTS)))
+    return evaluate(question._replace(now=unit.now), world, lambda digest: unit.tx.accepted(Accepted(digest, ARGUMENTS)))
 
 
 def permits(row: Row, tool: Tool) -> bool:
@@ -87,7 +88,7 @@ def _begin(unit: Unit, run: Run, call: Call, row: Row, number: int, verdict: Sta
         unit.tx.add([Accepted(verdict.seen, ARGUMENTS)])
     owners = unit.ports.owners
     host, boot = owners.place()
-    deadline = durations.later(unit.now, verdict.tool.timeout + 2)
+    deadline = durations.later(unit.now, verdict.timeout + 2)
     row = row._replace(
         call_digest=verdict.call_digest,
         definition=verdict.ready.digest,
@@ -105,7 +106,7 @@ def _begin(unit: Unit, run: Run, call: Call, row: Row, number: int, verdict: Sta
         "attempt_row": digest(row),
     }
     unit.record("TOOL_INVOCATION_STARTED", run, facts, call=call, digest=verdict.call_digest, attempt=number)
-    return run._replace(started=run.started + 1), Claim(attempt, call, verdict.tool, verdict.bound)
+    return run._replace(started=run.started + 1), Claim(attempt, call, verdict.tool, verdict.bound, verdict.timeout)
 
 
 def invoke(ports: Ports, claim: Claim, world: World) -> ToolResult:
@@ -122,7 +123,7 @@ def invoke(ports: Ports, claim: Claim, world: World) -> ToolResult:
 
     if not ports.files.unchanged(world):
         return ToolResult("not_dispatched", message="a file of the home changed between the decision and the start")
-    limits = InvokeLimits(claim.tool.timeout, world.config.limits.output_bytes, stop, world.secrets)
+    limits = InvokeLimits(claim.timeout, world.config.limits.output_bytes, stop, world.secrets)
     try:
         result = ports.provider(claim.tool).invoke(claim, limits)
     except ToolgateError as error:

@@ -113,12 +113,14 @@ class Heads(Protocol):
 
 
 class Bundle(NamedTuple):
-    """A workflow as it is pinned: canonical JSON {"root": id, "workflows": {id: {...}}}. `inputs`: name -> JSON Schema fragment."""
+    """A workflow as it is pinned: canonical JSON {"root": id, "workflows": {id: {...}}}. `inputs`: name -> JSON Schema fragment;
+    `correlation`: what the operator's context makes of the environment at this start."""
 
     id: str
     digest: str
     body: str
     inputs: Mapping[str, Json]
+    correlation: str | None = None
 
 
 class Files(Protocol):

@@ -51,7 +51,7 @@ def _begin(engine: Engine, unit: Unit, id: str, bundle: Bundle, inputs: Mapping[
     unit.tx.add([Stored(bundle.digest, "workflow", bundle.body)])
     run = Run(
         id, bundle.id, bundle.digest, engine.person.name, "RUNNING", cursor.dump(cursor.start()), 1, ownership.mine(engine.ports),
-        0, 0, None, unit.now, unit.now,
+        0, 0, None, unit.now, unit.now, bundle.correlation,
     )  # fmt: skip
     unit.tx.put_run(run, None)
     unit.tx.add(Value(id, f"inputs.{name}", -1, canonical.encode(value), None, "user") for name, value in inputs.items())
@@ -59,10 +59,20 @@ def _begin(engine: Engine, unit: Unit, id: str, bundle: Bundle, inputs: Mapping[
         "workflow": bundle.id,
         "definition": bundle.digest,
         "config": engine.world.config.digest,
+        **_vouched(engine),
         **engine.person.facts(),
     }
     unit.record("RUN_STARTED", run, facts)
     return engine.take(unit, run)
+
+
+def _vouched(engine: Engine) -> dict[str, Json]:
+    """Whose run it is, in the words of the operator's context: an id counts together with who issued it."""
+    context = engine.world.config.context
+    if context is None:
+        return {}
+    tenant: Json = None if context.tenant is None else dict(context.tenant._asdict())
+    return {"principal": {"issuer": context.issuer, "id": engine.person.name}, "tenant": tenant}
 
 
 def _allowed(unit: Unit, run_id: str, verb: Verb) -> Run:

@@ -47,6 +47,8 @@ class Unit:
         person: Person | None = None,
     ) -> Event:
         """Adds an event; it is written when the transaction ends, after everything that it tells of."""
+        if run is not None and run.correlation is not None:
+            payload = {**payload, "correlation": run.correlation}
         draft = chain.Draft(
             at=self.now,
             run_id=run.id if run else None,

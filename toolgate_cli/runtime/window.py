@@ -102,8 +102,16 @@ class Window:
     def workflows(self, id: str | None) -> Sequence[Checked]:
         return self._ports.files.check(id)
 
-    def tools(self) -> tuple[Tool, ...]:
-        return tuple(self._load().config.tools.values())
+    def tools(self, agent: str | None = None, workflow: str = "", principal: str = "") -> tuple[Tool, ...]:
+        """All; of an agent those that it is shown in a run of that workflow that this person started."""
+        config = self._load().config
+        if agent is None:
+            return tuple(config.tools.values())
+        if agent not in config.agents:
+            raise ToolgateError("not_found", f"no agent {agent} in toolgate.toml", f"agents: {', '.join(config.agents) or 'none'}")
+        from ..core.offering import shown
+
+        return shown(config, agent, workflow, principal)
 
     def tool(self, capability: str) -> Tool:
         tools = self._load().config.tools

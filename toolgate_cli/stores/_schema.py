@@ -41,7 +41,7 @@ _FIRST: tuple[str, ...] = (
   status TEXT NOT NULL CHECK (status IN ('RUNNING','PAUSED','AWAITING_INPUT','AWAITING_APPROVAL','AWAITING_TOOL_APPROVAL',
     'AWAITING_TOOL_DECISION','AWAITING_REVIEW','AWAITING_STEP_APPROVAL','COMPLETED','FAILED','CANCELLED')),
   cursor TEXT NOT NULL, version INTEGER NOT NULL, owner TEXT, started INTEGER NOT NULL, tokens INTEGER NOT NULL, error TEXT,
-  created_at TEXT NOT NULL, updated_at TEXT NOT NULL
+  created_at TEXT NOT NULL, updated_at TEXT NOT NULL, correlation TEXT
 ) STRICT""",
     "CREATE INDEX runs_by_status ON runs (status, created_at, id)",
     "CREATE INDEX runs_by_time ON runs (created_at, id)",

@@ -78,7 +78,16 @@ class HomeFiles:
             if errors:
                 raise refusal(errors)
             self._remember(mark)
-        return bundle(id, flow.raw)
+        return bundle(id, flow.raw)._replace(correlation=self._correlation(loaded.config))
+
+    def _correlation(self, config: Config) -> str | None:
+        if config.context is None or config.context.correlation is None:
+            return None
+        from .correlation import fill
+
+        filled = fill(config.context.correlation)
+        self._secrets.refuse("context.correlation", filled)
+        return filled
 
     def accepted(self) -> tuple[Accepted, ...]:
         found = tuple(self._fresh)

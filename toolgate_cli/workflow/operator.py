@@ -29,7 +29,7 @@ def build(raw: Table, digest: str, kinds: Kinds, outside: Outside) -> config.Con
         models={name: _model(name, held, kinds) for name, held in _each(raw, "models")},
         approvers={scope: tuple(cast("list[str]", people)) for scope, people in _tables(raw, "approvers").items()},
         identity=identity.mode,
-        permissions=_permissions(raw),
+        context=_context(raw),
         limits=config.Limits(*limits),
         path=gate.path,
         secrets=_secrets(raw, kinds),
@@ -77,6 +77,7 @@ def _tool(name: str, raw: Table, gate: shapes.Gate, kinds: Kinds, outside: Outsi
         fail_when=failures,
         declared=declared,
         secrets=references.secrets(own),
+        tenant_of=None if made.tenant_of is None else made.tenant_of.arg,
     )
 
 
@@ -109,7 +110,7 @@ def _rule(raw: Table) -> config.Rule:
 def _agent(name: str, raw: Table, outside: Outside) -> config.Agent:
     made: shapes.Agent = table(shapes.Agent, raw)
     prompt = outside.text(made.prompt_file) if made.prompt_file is not None else made.prompt or ""
-    return config.Agent(name, made.model, prompt, made.tools, made.max_turns, made.commands)
+    return config.Agent(name, made.model, prompt, made.tools, made.max_turns, made.commands, made.under)
 
 
 def _model(name: str, raw: Table, kinds: Kinds) -> config.Model:
@@ -125,11 +126,14 @@ def _secrets(raw: Table, kinds: Kinds) -> dict[str, str | None]:
     return dict.fromkeys(references.secrets(tables)) | declared
 
 
-def _permissions(raw: Table) -> dict[str, tuple[str, ...]] | None:
+def _context(raw: Table) -> config.Context | None:
     if "context" not in raw:
         return None
     made: shapes.Context = table(shapes.Context, _tables(raw, "context"))
-    return dict(made.permissions)
+    tenant = None if made.tenant is None else config.Tenant(*made.tenant)
+    return config.Context(
+        dict(made.permissions), tenant, made.principal.issuer, made.deadline, made.budget.calls, made.budget.tokens, made.correlation
+    )
 
 
 def _tables(raw: Table, name: str) -> Table:

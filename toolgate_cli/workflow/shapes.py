@@ -52,6 +52,12 @@ class FailWhen(NamedTuple):
     on_missing: Literal["fail", "ignore"] = "fail"
 
 
+class TenantOf(NamedTuple):
+    """`arg`: JSON pointer to the argument that says whose the resource is."""
+
+    arg: Text
+
+
 class Tool(NamedTuple):
     """The provider's table stands beside these, under the provider's name."""
 
@@ -67,6 +73,7 @@ class Tool(NamedTuple):
     input_schema_file: Annotated[str, Path()] | None = None
     exit: Exit = Exit()
     fail_when: tuple[Mapping[str, Json], ...] = ()
+    tenant_of: TenantOf | None = None
 
 
 class When(NamedTuple):
@@ -84,6 +91,7 @@ class Rule(NamedTuple):
     safety: Safety | None = None
     effect: Literal["read_only", "idempotent", "unsafe"] | None = None
     principal: Text | None = None
+    tenant: Text | None = None
     when: tuple[Mapping[str, Json], ...] = ()
     reason: Text | None = None
     approver_scope: Text | None = None
@@ -102,8 +110,29 @@ class Identity(NamedTuple):
     mode: Literal["declared", "os"] = "declared"
 
 
+class Tenant(NamedTuple):
+    issuer: Text
+    id: Text
+
+
+class Principal(NamedTuple):
+    issuer: Text = "os"
+
+
+class Budget(NamedTuple):
+    """Of one run."""
+
+    calls: Annotated[int, Between(1, 1_000_000)] | None = None
+    tokens: Annotated[int, Between(1, 1_000_000_000)] | None = None
+
+
 class Context(NamedTuple):
     permissions: Mapping[str, tuple[Text, ...]] = {}
+    tenant: Tenant | None = None
+    principal: Principal = Principal()
+    deadline: Seconds | None = None
+    budget: Budget = Budget()
+    correlation: Text | None = None
 
 
 COMMANDS = ("set_context", "tool_invocation", "ask", "say", "escalate", "continue", "complete")
@@ -117,6 +146,7 @@ class Agent(NamedTuple):
     prompt_file: Annotated[str, Path()] | None = None
     max_turns: Annotated[int, Between(1, 1000)] = 8
     commands: tuple[Command, ...] = COMMANDS  # type: ignore[assignment]  # the same words
+    under: Text | None = None
 
 
 class Operator(NamedTuple):

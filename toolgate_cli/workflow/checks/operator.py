@@ -12,6 +12,7 @@ from ..issues import Issues
 from ..kinds import Kinds
 from ..outside import Outside
 from .agents import Agents, check_model
+from .context import check_context
 from .marks import check_marks
 from .policy import Policy, check_approvers
 from .secrets import check_secrets
@@ -30,6 +31,7 @@ def check_operator(raw: Table, kinds: Kinds, outside: Outside) -> Issues:
         if name in raw and models.check(models.Fit((shape,)), raw[name], (name,), issues):
             check_marks(shape, _tables(raw, name), (name,), issues)
     check_secrets(raw, kinds, issues)
+    check_context(raw, issues)
     names = {section: frozenset(_tables(raw, section)) for section in ("tools", "models", "agents")}
     tools = Tools(kinds, outside, _longest(raw, issues), issues)
     for name, table in _tables(raw, "tools").items():

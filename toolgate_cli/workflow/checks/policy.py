@@ -121,7 +121,7 @@ class Policy:
         self._issues.warn(path, f"{takes} {shorten(at)}: this {'always' if always else 'never'} holds", hint)
 
     def _check_names(self, rule: Mapping[str, Json], path: KeyPath) -> None:
-        for key in ("workflow", "agent", "principal"):
+        for key in ("workflow", "agent", "principal", "tenant"):
             text = rule.get(key)
             if isinstance(text, str) and (text != text.strip() or not text.isprintable() or "***" in text):
                 self._issues.add((*path, key), "not a name or a pattern", "printable, without blanks around it")

@@ -14,6 +14,7 @@ from ..kinds import Kinds
 from ..names import check_capability
 from ..outside import Outside
 from ..positions import KeyPath
+from .context import check_tenant_of
 from .marks import check_marks
 from .schemas import check_schema
 
@@ -50,6 +51,7 @@ class Tools:
         self._check_title(table.get("title"), (*path, "title"))
         self._check_timeout(table, path)
         self._check_schema(name, table, path)
+        check_tenant_of(table, self.schemas.get(name), path, self._issues)
         self._check_exit(table, path)
         self._check_fail_when(table, path)
 
