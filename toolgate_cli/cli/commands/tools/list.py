@@ -13,12 +13,12 @@ PURPOSE: Final = "Know"
 
 
 Agent = Annotated[str | None, option("--agent", metavar="NAME", help="Only those that this agent is shown, in a run of the actor.")]
-Workflow = Annotated[str, option("--workflow", metavar="ID", help="With --agent: in a run of this workflow.")]
+Workflow = Annotated[str | None, option("--workflow", metavar="ID", help="With --agent: in a run of this workflow.")]
 
 
-def run(frame: Frame, agent: Agent = None, workflow: Workflow = "") -> int:
+def run(frame: Frame, agent: Agent = None, workflow: Workflow = None) -> int:
     """List the tools: what a call may do, and if it may be repeated."""
     frame.format()
     with frame.window() as session:
-        output.show_list(frame, tools.SCHEMA, session.tools(agent, workflow, frame.settings().actor), None, tools.to_json, tools.brief_sheet, tools.sheet)
+        output.show_list(frame, tools.SCHEMA, session.tools(agent, workflow or "", frame.settings().actor), None, tools.to_json, tools.brief_sheet, tools.sheet)
     return 0
