@@ -196,7 +196,7 @@ MALFORMED = [
     ),
     ("max_turns = 3", 'max_turns = 3\nunder = "clark"', "max_turns", "there is no agent clark", "did you mean clerk?"),
     ("max_turns = 3", 'max_turns = 3\nunder = "clerk"', "max_turns", "an agent cannot be under itself: clerk under clerk", ""),
-    ('permission = "ledger:pay"', 'tenant_of = { arg = "/whose" }', "permission", "the input schema has no such argument", "one of /amount, /to"),
+    ('permission = "ledger:pay"', 'tenant_of = { arg = "/whose" }', "permission", "the input schema has no such argument", "one of /amount"),
     ('permission = "ledger:pay"', 'tenant_of = { arg = "to" }', "permission", "not a JSON pointer", "/tenant"),
     ('reason = "over 500"', 'tenant = "acme"', "reason", "[context] names no tenant", "say context.tenant"),
     ('title = "Pay', "title = 2026-01-01 #", "title", "dates and times cannot be used", "put it in quotes"),

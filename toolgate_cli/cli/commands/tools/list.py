@@ -20,5 +20,6 @@ def run(frame: Frame, agent: Agent = None, workflow: Workflow = None) -> int:
     """List the tools: what a call may do, and if it may be repeated."""
     frame.format()
     with frame.window() as session:
-        output.show_list(frame, tools.SCHEMA, session.tools(agent, workflow or "", frame.settings().actor), None, tools.to_json, tools.brief_sheet, tools.sheet)
+        found = session.tools(agent, workflow or "", frame.settings().actor)
+        output.show_list(frame, tools.SCHEMA, found, None, tools.to_json, tools.brief_sheet, tools.sheet)
     return 0
