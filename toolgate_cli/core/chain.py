@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeAlias
 
 from . import canonical
@@ -48,23 +48,20 @@ def commitment(salt: str, payload: str) -> str:
 
 def hash_event(event: Event) -> str:
     """Hex sha256 of the canonical JSON list of everything but payload, salt and the hash itself."""
-    return hashlib.sha256(canonical.flat((*event[:10], event.commitment, event.prev)).encode("utf-8")).hexdigest()
+    return _hash((*event[:10], event.commitment, event.prev))
+
+
+def _hash(bound: Sequence[str | int | None]) -> str:
+    return hashlib.sha256(canonical.flat(bound).encode("utf-8")).hexdigest()
 
 
 def extend(head: Event | None, identity: str, draft: Draft, salt: str) -> Event:
     """The next event. `head`: the last one so far; `identity`: the random id of the database, `prev` of the first. Raises
     ToolgateError("invalid") where the payload is not JSON."""
     payload = canonical.encode(dict(draft.payload))
-    event = Event(
-        head.seq + 1 if head else 1,
-        *draft[:9],
-        payload=payload,
-        salt=salt,
-        commitment=commitment(salt, payload),
-        prev=head.hash if head else identity,
-        hash="",
-    )
-    return event._replace(hash=hash_event(event))
+    seq, prev = (head.seq + 1, head.hash) if head else (1, identity)
+    committed = commitment(salt, payload)
+    return Event(seq, *draft[:9], payload, salt, committed, prev, _hash((seq, *draft[:9], committed, prev)))
 
 
 def verify(events: Iterable[Event], prev: str, seq: int = 0, heads: Iterable[Head] = ()) -> Finding:

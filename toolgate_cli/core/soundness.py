@@ -78,8 +78,12 @@ def is_sound(value: Any, depth: int, items: int, strings: bool) -> bool:
     if depth < 1 or len(value) > items:
         return False
     for member in members:
-        if type(member) in _PLAIN:
-            if strings and type(member) is str and not is_text(member):
+        kind = type(member)
+        if kind in _PLAIN:
+            if strings and kind is str and not is_text(member):
+                return False
+        elif kind is int:
+            if not -BOUND < member < BOUND:
                 return False
         elif not is_sound(member, depth - 1, items, strings):
             return False

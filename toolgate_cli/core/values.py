@@ -40,7 +40,10 @@ else:
 
         @classmethod
         def _make(cls, items):
-            return cls(*items)
+            made = tuple.__new__(cls, items)
+            if len(made) != len(cls._fields):
+                raise TypeError(f"{cls.__name__} has {len(cls._fields)} fields, not {len(made)}")
+            return made
 
         def _replace(self, **changed):
             made = tuple.__new__(type(self), map(changed.pop, self._fields, self))

@@ -76,7 +76,8 @@ def evaluate(question: Question, world: World, accepted: Callable[[str], bool]) 
     if tool is None:
         return _failed(question, None, "RESOLVE", "unknown_tool", f"no tool {call.capability} in toolgate.toml")
     seen = sha256(f"{tool.schema_digest}:{call.arguments_digest}")
-    missing = _missing(tool, world, valid=accepted(seen))
+    valid = accepted(seen)
+    missing = _missing(tool, world, valid=valid)
     if missing is not None:
         return missing
     ready = world.ready[tool.capability]
@@ -89,7 +90,7 @@ def evaluate(question: Question, world: World, accepted: Callable[[str], bool]) 
     if refusal is not None:
         return _denied(question, ready, "auth_denied", refusal)
     try:
-        problems = () if accepted(seen) or tool.schema is True else world.checks[tool.schema_digest](arguments)
+        problems = () if valid or tool.schema is True else world.checks[tool.schema_digest](arguments)
     except Exception as error:  # noqa: BLE001  # a check that cannot be made did not let the call through (I5)
         return _failed(question, ready, "VALIDATE", "unchecked", f"the arguments could not be checked: {type(error).__name__}")
     if problems:
@@ -100,7 +101,7 @@ def evaluate(question: Question, world: World, accepted: Callable[[str], bool]) 
         bound = ready.bind(arguments)
     except ToolgateError as error:
         return _failed(question, ready, "VALIDATE", "unbindable", error.message)
-    return _ruled(question, tool, ready, bound, arguments, seen, world)
+    return _ruled(question, tool, ready, bound, arguments, None if valid else seen, world)
 
 
 def _missing(tool: Tool, world: World, *, valid: bool) -> Needs | None:
@@ -122,7 +123,7 @@ def _unresolved(question: Question, tool: Tool, ready: Ready, world: World) -> t
     return None
 
 
-def _ruled(q: Question, tool: Tool, ready: Ready, bound: object, arguments: dict[str, Json], seen: str, world: World) -> Verdict:
+def _ruled(q: Question, tool: Tool, ready: Ready, bound: object, arguments: dict[str, Json], seen: str | None, world: World) -> Verdict:
     """Policy and limits, for a call that is valid."""
     asked = ready.fill(arguments) if ready.fill is not None else arguments
     assert isinstance(asked, dict)

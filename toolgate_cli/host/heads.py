@@ -66,14 +66,15 @@ class FileHeads:
         return None if os.access(at, os.W_OK | os.X_OK) else f"{at} cannot be written"
 
     def _file(self, identity: str) -> str:
-        return _named(state_folder(), identity)
+        return _named(os.environ.get("XDG_STATE_HOME", ""), os.environ.get("HOME"), identity)
 
 
 @lru_cache(maxsize=8)
-def _named(state: str, identity: str) -> str:
+def _named(_state: str, _home: str | None, identity: str) -> str:
+    """The path does not change while what the state folder is made of does not."""
     import hashlib
 
-    return os.path.join(state, "heads", hashlib.sha256(identity.encode("utf-8", "surrogateescape")).hexdigest()[:32])
+    return os.path.join(state_folder(), "heads", hashlib.sha256(identity.encode("utf-8", "surrogateescape")).hexdigest()[:32])
 
 
 def _open(path: str, flags: int) -> int:

@@ -5,7 +5,8 @@ Before anything decides or drives, attempts of dead processes are taken back.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Literal
 
 from ..core.config import Identity
@@ -53,8 +54,7 @@ class Desk(Window):
 
     def cancel(self, run: str, reason: str | None) -> Answer:
         """Needs no files: a run can be stopped while they are broken; then the name that counts is the operating system's."""
-        self._guard("cancel")
-        self._take_back()
+        self._take_back(self._guard("cancel"))
         id = self._run(run)
         with write(self._ports, self._stopper(reason)) as unit:
             starting.cancel(unit, id, reason)
@@ -74,9 +74,7 @@ class Desk(Window):
             self._guard("recover")  # both are a person's word
         if accept_rollback:
             self._accept_rollback()
-        with self._ports.store.read() as tx:
-            seen = heads.look(tx)
-        heads.refuse_rollback(self._ports, seen)
+        heads.refuse_rollback(self._ports, self._look())
         id = self._run(run) if run is not None else None
         touched = dict.fromkeys(recovery.take_back(self._ports, id, given_up=owner_dead))
         for row in self._calls(id):
@@ -89,8 +87,7 @@ class Desk(Window):
     def redactable(self, word: str) -> Call:
         """The stored call of that id, or of that unique prefix."""
         self._guard("redact")
-        self._take_back()
-        with self._ports.store.read() as tx:
+        with self._settled() as tx:
             return selecting.call(tx, word)
 
     def redact(self, call: Call, reason: str) -> Redaction:
@@ -108,13 +105,11 @@ class Desk(Window):
     # ---- decisions ----
     def select(self, words: Sequence[str], verb: Verb) -> Waiting:
         """The one open call that [RUN] [CALL] means."""
-        self._take_back()
-        with self._ports.store.read() as tx:
+        with self._settled() as tx:
             return self._waiting(tx, selecting.row(tx, words, verb, self._now(tx)))
 
     def select_step(self, run: str, step: str | None, verb: Verb) -> Waiting:
-        self._take_back()
-        with self._ports.store.read() as tx:
+        with self._settled() as tx:
             return self._waiting(tx, selecting.step(tx, run, step, verb, self._now(tx)))
 
     # Of all of them `ask` is called with what is to be decided, once nothing refuses that; None: the verb itself is the decision.
@@ -154,27 +149,27 @@ class Desk(Window):
         return self._step(target, gates.Word("answer", None, texts, values))
 
     def _decide(self, target: Waiting, decision: Decision, ask: Consent) -> Answer:
-        self._guard(decision.verb, target.row)
+        seen = self._guard(decision.verb, target.row)
         recovery.end_survivors(self._ports, target.row)
         said = (dict(given) for given in (decision.outcome, decision.arguments) if given is not None)
-        engine = self._engine(target.row.run_id, decision.reason, *said)
+        engine = self._engine(target.row.run_id, decision.reason, *said, seen=seen)
         effect = deciding.decide(engine, target.row, decision, None if ask is None else lambda call: ask(target.decided_as(call)))
         return self._answer(target.row.run_id, effect, engine)
 
     def _step(self, target: Waiting, word: gates.Word, ask: Consent = None) -> Answer:
-        self._guard(word.verb, target.row)
-        engine = self._engine(target.row.run_id, word.note, dict(word.texts), dict(word.values))
+        seen = self._guard(word.verb, target.row)
+        engine = self._engine(target.row.run_id, word.note, dict(word.texts), dict(word.values), seen=seen)
         effect = gates.decide(engine, target.row, word, None if ask is None else lambda: ask(target))
         return self._answer(target.row.run_id, effect, engine)
 
     # ---- what all of them stand on ----
-    def _engine(self, run: str | None = None, *said: Json) -> Engine:
+    def _engine(self, run: str | None = None, *said: Json, seen: heads.Seen | None = None) -> Engine:
         """`run`: the only one that it will drive; None: any. `said`: what the person gives that will be stored; ToolgateError("invalid")
-        where the value of a secret is in it."""
+        where the value of a secret is in it. `seen`: what was looked at already, of this run."""
         world = self._load()
         person = self._known(world, *said)
-        with self._ports.store.read() as tx:
-            seen, kinds = heads.look(tx), self._kinds(tx, run)
+        seen = seen or self._look(run)
+        kinds = opened(seen.definition).kinds() if seen.definition is not None else self._ports.step_kinds()
         engine = Engine(self._ports, person, world, kinds)
         self._take_back(seen)
         return engine
@@ -195,12 +190,6 @@ class Desk(Window):
         world.secrets.refuse("what you gave", person.name, *said)
         return person
 
-    def _kinds(self, tx: Reader, run: str | None) -> Collection[str]:
-        """The kinds of step that may be met."""
-        found = tx.run(run) if run is not None else None
-        stored = tx.definition(found.definition) if found is not None else None
-        return opened(stored).kinds() if stored is not None else self._ports.step_kinds()
-
     def _accept_rollback(self) -> None:
         with write(self._ports, self._stopper()) as unit:
             kept = self._ports.heads.kept(unit.tx.identity())
@@ -209,11 +198,24 @@ class Desk(Window):
             identity = unit.tx.identity()
         self._ports.heads.keep(identity, event.seq, event.hash, accepted=True)
 
-    def _take_back(self, seen: heads.Seen | None = None) -> None:
+    def _look(self, run: str | None = None) -> heads.Seen:
+        with self._ports.store.read() as tx:
+            return heads.look(tx, run)
+
+    @contextmanager
+    def _settled(self) -> Iterator[Reader]:
+        """A snapshot of a database that is to be believed, taken after what dead processes left was recorded."""
+        with self._ports.store.read() as tx:
+            seen = heads.look(tx)
+            if heads.is_settled(self._ports, seen):  # almost always: then it is this one
+                yield tx
+                return
+        self._take_back(seen)
+        with self._ports.store.read() as tx:
+            yield tx
+
+    def _take_back(self, seen: heads.Seen) -> None:
         """What dead processes left is recorded, unless the database itself is not to be believed."""
-        if seen is None:
-            with self._ports.store.read() as tx:
-                seen = heads.look(tx)
         heads.refuse_rollback(self._ports, seen)
         if seen.attempts:
             recovery.take_back(self._ports, None)
@@ -225,17 +227,16 @@ class Desk(Window):
             return self._operator
         return self._known(world, *said)
 
-    def _guard(self, verb: Verb | Literal["recover", "redact"], row: Row | None = None) -> None:
-        """A verb that decides refuses to run inside a tool."""
+    def _guard(self, verb: Verb | Literal["recover", "redact"], row: Row | None = None) -> heads.Seen:
+        """A verb that decides refuses to run inside a tool. What was seen, for what comes next."""
         processes, owners = self._ports.processes, self._ports.owners
         call = processes.inside_call()
         if call is None:
-            with self._ports.store.read() as tx:
-                attempts = tx.attempts(None)
-            above = processes.ancestors() if attempts else ()
-            call = next((attempt.row.id for attempt in attempts if owners.holder(attempt.owner) in above), None)
-        if call is None:
-            return
+            seen = self._look(row.run_id if row is not None else None)
+            above = processes.ancestors() if seen.attempts else ()
+            call = next((attempt.row.id for attempt in seen.attempts if owners.holder(attempt.owner) in above), None)
+            if call is None:
+                return seen
         if row is not None:
             with write(self._ports, self._stopper()) as unit:
                 run = unit.tx.run(row.run_id)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from ..core import chain
 from ..core.errors import ToolgateError
-from ..core.records import Attempt, Event
+from ..core.records import Attempt, Definition, Event
 from ..core.values import NamedTuple
 
 if TYPE_CHECKING:
@@ -45,22 +45,35 @@ def taken_back(ports: Ports) -> str | None:
 
 def _compared(ports: Ports, identity: str, last: Event | None) -> str | None:
     head = ports.heads.kept(identity)
-    if head is None or (last is not None and head == (last.seq, last.hash)):
+    if _is_last(head, last):
         return None
     with ports.store.read() as tx:  # somebody may have committed since: held against a log that is read after the head was
         return behind(tx, head)
 
 
+def _is_last(head: tuple[int, str] | str | None, last: Event | None) -> bool:
+    """Whether nothing later than the last event was kept."""
+    return head is None or (last is not None and head == (last.seq, last.hash))
+
+
 class Seen(NamedTuple):
-    """What every verb looks at first, in one snapshot: id of the database, the last event, all attempts."""
+    """What every verb looks at first, in one snapshot: id of the database, the last event, all attempts, and the pinned workflow of the run
+    that it is about, if there is one."""
 
     identity: str
     last: Event | None
     attempts: tuple[Attempt, ...]
+    definition: Definition | None
 
 
-def look(tx: Reader) -> Seen:
-    return Seen(tx.identity(), tx.head(), tx.attempts(None))
+def look(tx: Reader, run: str | None = None) -> Seen:
+    found = tx.run(run) if run is not None else None
+    return Seen(tx.identity(), tx.head(), tx.attempts(None), tx.definition(found.definition) if found is not None else None)
+
+
+def is_settled(ports: Ports, seen: Seen) -> bool:
+    """Whether no more has to be looked at than was seen: nobody runs anything, and nothing later was kept."""
+    return not seen.attempts and _is_last(ports.heads.kept(seen.identity), seen.last)
 
 
 def refuse_rollback(ports: Ports, seen: Seen) -> None:

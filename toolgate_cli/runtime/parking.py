@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from .. import __version__
@@ -102,8 +103,11 @@ def digest(record: Row | Call) -> str:
 
 def parked_by_the_chain(unit: Unit, row: Row) -> None:
     """A row is started only if the chain has the event that parked exactly it; one that was put in or changed by hand has none."""
+    if row in unit.shown:
+        return
     if not is_parked(unit.tx, row) or not _is_pinned(unit.tx, row):
         raise _by_other_hands(row)
+    unit.shown.add(row)
 
 
 def _by_other_hands(row: Row) -> ToolgateError:
@@ -167,5 +171,10 @@ def is_started(tx: Reader, attempt: Attempt) -> bool:
 
 def tells(event: Event, name: str, value: Json) -> bool:
     """Whether the payload says so."""
-    payload = canonical.parse(event.payload) if event.payload is not None else None
+    payload = _parsed(event.payload) if event.payload is not None else None
     return isinstance(payload, dict) and payload.get(name) == value
+
+
+@lru_cache(maxsize=1)  # what one event tells is asked for part by part
+def _parsed(payload: str) -> Json:
+    return canonical.parse(payload)

@@ -111,7 +111,8 @@ class Writer(Reader, Protocol):
         ...
 
     def put_run(self, run: Run, was: int | None) -> bool:
-        """Inserts (was = None) or replaces a run whose stored version is `was`; False if it is not."""
+        """Inserts (was = None) or replaces a run whose stored version is `was`; False if it is not. What it is of never changes (workflow,
+        definition, requester, created_at)."""
         ...
 
     def add(self, facts: Iterable[Keep]) -> None:

@@ -19,20 +19,20 @@ SLACK = 5.0  # seconds by which the clocks of two processes may differ
 
 
 class Unit:
-    """`now` is the later of the clock and the last event; `behind`: the clock is set back, so `now` stands still. `person` is the actor of
-    events that name nobody else."""
+    """`now` is the later of the clock and the last event. `person` is the actor of events that name nobody else. `shown`: rows of which the
+    log was seen to say, in this transaction, that exactly they wait."""
 
     def __init__(self, tx: Writer, ports: Ports, person: Person) -> None:
         self.tx = tx
         self.ports = ports
         self.person = person
         self._head = tx.head()
-        self._began = self._head.seq if self._head else 0
+        self._last = self._head
         self._identity = tx.identity()
         self._new: list[Event] = []
-        clock = ports.clock.now()
+        self._clock = clock = ports.clock.now()
         self.now = clock if self._head is None else max(clock, self._head.at)
-        self.behind = self._head is not None and durations.later(clock, SLACK) < self._head.at
+        self.shown: set[Row] = set()
 
     def record(
         self,
@@ -73,12 +73,17 @@ class Unit:
         return self.record(type, run, facts, step=row.step, call=call, digest=row.call_digest, attempt=row.starts or None, person=person)
 
     @property
+    def behind(self) -> bool:
+        """The clock was set back before this transaction, so `now` stands still."""
+        return self._last is not None and durations.later(self._clock, SLACK) < self._last.at
+
+    @property
     def next_seq(self) -> int:
         return 1 if self._head is None else self._head.seq + 1
 
     def keep_head(self) -> None:
         """After the commit: the kept head is never ahead of what is durable."""
-        if self._head is not None and self._head.seq > self._began:
+        if self._head is not None and self._head is not self._last:
             self.ports.heads.keep(self._identity, self._head.seq, self._head.hash)
 
     def flush(self) -> None:

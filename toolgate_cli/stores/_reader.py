@@ -1,10 +1,13 @@
-"""One snapshot of a SQLite store. Every statement is answered by an index and read to its end: else its transaction would stay open."""
+"""One snapshot of a SQLite store. Every statement is answered by an index and read to its end: else its transaction would stay open.
+
+What a snapshot has said of one record, or of what is open, it says again: whoever looks for it twice asks the database once.
+"""
 
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, TypeVar
 
 from ..core.digests import ref
 from ..core.errors import ToolgateError
@@ -28,8 +31,9 @@ from ..core.records import (
 from . import _queries as queries
 from ._faults import CAUGHT, fault
 from ._refusals import over
-from ._rows import ATTEMPT, columns, to_attempt, to_row
+from ._rows import ATTEMPT, columns, to_attempt, to_call, to_row
 
+T = TypeVar("T")
 _PAGE = 1000  # events fetched at once: memory stays constant however long the log is
 
 _FIND = f"SELECT {columns(Row)} FROM pending WHERE id = ?"
@@ -71,10 +75,12 @@ class SqliteReader:
     def __init__(self, connection: sqlite3.Connection, path: str) -> None:
         self._connection: sqlite3.Connection | None = connection
         self._path = path
+        self._said: dict[tuple[str, tuple[Any, ...]], Any] = {}  # statement and values -> the answer; whatever changes forgets all of it
 
     def end(self) -> None:
         """The transaction is over: what is asked from now on is a fault of the caller."""
         self._connection = None
+        self._said = {}
 
     def _all(self, statement: str, values: Sequence[Any] = ()) -> list[Any]:
         if self._connection is None:
@@ -84,24 +90,36 @@ class SqliteReader:
         except CAUGHT as error:
             raise fault(error, self._path) from error
 
-    def _one(self, statement: str, values: Sequence[Any] = ()) -> Any:
-        found = self._all(statement, values)
-        return found[0] if found else None
+    def _one(self, made: Callable[[Any], T], statement: str, values: tuple[Any, ...] = ()) -> T | None:
+        """The first of what is found, made into a record."""
+        asked = (statement, values)
+        if asked not in self._said:
+            found = self._all(statement, values)
+            self._said[asked] = made(found[0]) if found else None
+        said: T | None = self._said[asked]
+        return said
+
+    def _open(self, made: Callable[[Any], T], statement: str, values: tuple[Any, ...] = ()) -> tuple[T, ...]:
+        """All of what is open, made into records."""
+        asked = (statement, values)
+        if asked not in self._said:
+            self._said[asked] = tuple(map(made, self._all(statement, values)))
+        said: tuple[T, ...] = self._said[asked]
+        return said
 
     # ---- what waits ----
     def find(self, run: str | None, id: str) -> Row | None:
-        found = self._one(_FIND, (id,)) if run is None else self._one(_FIND_IN_RUN, (id, run))
-        return to_row(found) if found else None
+        return self._one(to_row, _FIND, (id,)) if run is None else self._one(to_row, _FIND_IN_RUN, (id, run))
 
     def find_by_run(self, run: str) -> tuple[Row, ...]:
-        return tuple(map(to_row, self._all(_FIND_BY_RUN, (run,))))
+        return self._open(to_row, _FIND_BY_RUN, (run,))
 
     def rows(self, query: RowQuery) -> tuple[Row, ...]:
         return tuple(map(to_row, self._all(*queries.rows(query))))
 
     def attempts(self, run: str | None) -> tuple[Attempt, ...]:
         """By id."""
-        return tuple(map(to_attempt, self._all(_ATTEMPTS) if run is None else self._all(_ATTEMPTS_OF, (run,))))
+        return self._open(to_attempt, _ATTEMPTS) if run is None else self._open(to_attempt, _ATTEMPTS_OF, (run,))
 
     def votes(self, row: Row) -> tuple[Vote, ...]:
         """By time."""
@@ -109,25 +127,19 @@ class SqliteReader:
 
     # ---- runs and what they made ----
     def run(self, id: str) -> Run | None:
-        found = self._one(_RUN, (id,))
-        return Run(*found) if found else None
+        return self._one(Run._make, _RUN, (id,))
 
     def runs(self, query: RunQuery) -> tuple[Run, ...]:
         return tuple(map(Run._make, self._all(*queries.runs(query))))
 
     def call(self, id: str, revision: int | None = None) -> tuple[Call, Outcome | None] | None:
-        found = self._one(_CALL, (id,)) if revision is None else self._one(_REVISION, (id, revision))
-        if found is None:
-            return None
-        split = len(Call._fields)
-        return Call(*found[:split]), None if found[split] is None else Outcome(*found[split:])
+        return self._one(to_call, _CALL, (id,)) if revision is None else self._one(to_call, _REVISION, (id, revision))
 
     def calls(self, prefix: str, limit: int) -> tuple[Call, ...]:
         return tuple(map(Call._make, self._all(queries.CALLS, (*queries.between(prefix), limit))))
 
     def value(self, run: str, key: str) -> Value | None:
-        found = self._one(_VALUE, (run, key))
-        value = Value(*found) if found else None
+        value = self._one(Value._make, _VALUE, (run, key))
         return None if value is None or (value.value is None and value.call_id is None) else value
 
     def keys(self, run: str) -> tuple[str, ...]:
@@ -138,8 +150,7 @@ class SqliteReader:
         return tuple(map(Step._make, self._all(_STEPS, (run,))))
 
     def step(self, run: str, path: str) -> Step | None:
-        found = self._one(_STEP, (run, path))
-        return Step(*found) if found else None
+        return self._one(Step._make, _STEP, (run, path))
 
     def values(self, run: str) -> tuple[Value, ...]:
         """By key and top-level step."""
@@ -150,15 +161,14 @@ class SqliteReader:
         return tuple(map(Turn._make, found))
 
     def next_turn(self, run: str, path: str) -> int:
-        return int(self._one(_NEXT_TURN, (run, path))[0])
+        return int(self._all(_NEXT_TURN, (run, path))[0][0])
 
     # ---- memories and the log ----
     def definition(self, digest: str) -> Definition | None:
-        found = self._one(_DEFINITION, (digest,))
-        return Definition(*found) if found else None
+        return self._one(Definition._make, _DEFINITION, (digest,))
 
     def accepted(self, seen: Accepted) -> bool:
-        return self._one(_ACCEPTED, seen) is not None
+        return self._one(bool, _ACCEPTED, seen) is not None
 
     def events(self, query: EventQuery) -> Iterator[Event]:
         """By seq, fetched a page at a time; to be read within the transaction."""
@@ -188,13 +198,13 @@ class SqliteReader:
                 after = found[0]
 
     def event(self, seq: int) -> Event | None:
-        found = self._one(_EVENT, (seq,))
-        return Event(*found) if found else None
+        return self._one(Event._make, _EVENT, (seq,))
 
     def head(self) -> Event | None:
-        found = self._one(_HEAD)
-        return Event(*found) if found else None
+        return self._one(Event._make, _HEAD)
 
     def identity(self) -> str:
         """ "" where there is no database yet: the first write makes it."""
-        return str(self._one(_IDENTITY)[0])
+        found = self._one(tuple, _IDENTITY)
+        assert found is not None, "a database without an identity"
+        return str(found[0])

@@ -50,6 +50,12 @@ def to_row(found: Sequence[Any]) -> Row:
     return Row._make((*found[:_SEPARATE], bool(found[_SEPARATE]), *found[_SEPARATE + 1 :]))
 
 
+def to_call(found: Sequence[Any]) -> tuple[Call, Outcome | None]:
+    """A call and how it was settled, from the columns of both."""
+    split = len(Call._fields)
+    return Call._make(found[:split]), None if found[split] is None else Outcome._make(found[split:])
+
+
 ATTEMPT = "id, row, version, run_id, number, state, owner, host, boot, deadline, cancelled"
 
 

@@ -6,6 +6,7 @@ A change that failed spoils the whole transaction, so nothing half-done can be c
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from operator import itemgetter
 from typing import Any
 
 from ..core.errors import ToolgateError
@@ -23,8 +24,12 @@ _BEGIN = f"INSERT INTO attempts ({ATTEMPT}) VALUES ({', '.join('?' * len(ATTEMPT
 _FINISH = f"DELETE FROM attempts WHERE id = ? AND version = ? AND number = ? RETURNING {ATTEMPT}"
 _MARK = "UPDATE attempts SET cancelled = 1 WHERE run_id = ?"
 _NEW_RUN = insert("runs", Run, " ON CONFLICT DO NOTHING RETURNING id")
-# the id is not set: SQLite would look for every row that refers to it, in tables that have no index for that
-_PUT_RUN = f"UPDATE runs SET {', '.join(f'{field} = ?' for field in Run._fields[1:])} WHERE id = ? AND version = ? RETURNING id"
+# what a run is of is never set again: SQLite would look for every row that refers to its id, in tables that have no index for that, for
+# its definition, and write its place in the order of time anew
+_FIXED = ("id", "workflow", "definition", "requester", "created_at")
+_MOVED = [field for field in Run._fields if field not in _FIXED]
+_PUT_RUN = f"UPDATE runs SET {', '.join(f'{field} = ?' for field in _MOVED)} WHERE id = ? AND version = ? RETURNING id"
+_moved = itemgetter(*map(Run._fields.index, _MOVED))
 _REWIND = ("DELETE FROM context WHERE run_id = ? AND top >= ?", "DELETE FROM steps WHERE run_id = ? AND top >= ?")
 _LAST = "SELECT seq, hash FROM events WHERE seq > 0 ORDER BY seq DESC LIMIT 1"
 _APPEND = insert("events", Event)
@@ -43,6 +48,7 @@ class SqliteWriter(SqliteReader):
     _last: tuple[int, str] | None = None  # seq and hash that the log ends with, once that was read: nobody else adds to it meanwhile
 
     def _change(self, statement: str, values: Sequence[Any]) -> list[Any]:
+        self._said.clear()
         try:
             return self._all(statement, values)
         except ToolgateError:
@@ -52,6 +58,7 @@ class SqliteWriter(SqliteReader):
     def _change_many(self, statement: str, values: Iterable[Sequence[Any]]) -> None:
         if self._connection is None:
             raise over()
+        self._said.clear()
         try:
             self._connection.executemany(statement, values)
         except CAUGHT as error:
@@ -68,8 +75,7 @@ class SqliteWriter(SqliteReader):
 
     def verify_still_current(self, expected: Row) -> Row | None:
         """The row, if it is still exactly there (id, version, run)."""
-        found = self._one(_CURRENT, (expected.id, expected.version, expected.run_id))
-        return to_row(found) if found else None
+        return self._one(to_row, _CURRENT, (expected.id, expected.version, expected.run_id))
 
     def remove(self, run: str, id: str) -> None:
         self._change(_REMOVE, (id, run))
@@ -89,7 +95,7 @@ class SqliteWriter(SqliteReader):
     def put_run(self, run: Run, was: int | None) -> bool:
         if was is None:
             return bool(self._change(_NEW_RUN, run))
-        return bool(self._change(_PUT_RUN, (*run[1:], run.id, was)))
+        return bool(self._change(_PUT_RUN, (*_moved(run), run.id, was)))
 
     def add(self, facts: Iterable[Keep]) -> None:
         for fact in facts:
@@ -106,7 +112,7 @@ class SqliteWriter(SqliteReader):
         return event
 
     def append(self, events: Sequence[Event]) -> None:
-        seq, head = self._last or self._one(_LAST) or (0, self.identity())
+        seq, head = self._last or self._one(tuple, _LAST) or (0, self.identity())
         for event in events:
             seq += 1
             if event.seq != seq or event.prev != head:
@@ -114,7 +120,7 @@ class SqliteWriter(SqliteReader):
                 raise gap(event.seq)
             head = event.hash
         self._change_many(_APPEND, events)
-        if events and self._one(_LAST) != (seq, head):  # a trigger that is not ours
+        if events and self._one(tuple, _LAST) != (seq, head):  # a trigger that is not ours
             self.spoiled = True
             raise gap(seq)
         self._last = (seq, head)

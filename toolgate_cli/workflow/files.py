@@ -40,6 +40,7 @@ class HomeFiles:
         self._ask = remembered
         self._secrets = NONE  # of the last world
         self._fresh: dict[Accepted, None] = {}
+        self._bundles: dict[str, Bundle] = {}  # the last one, by the mark of all that it was made of
         self._operator = Operator(self.home, kinds, self._remembered)
         self._flows = Flows(self.home)
         self._pinning = Pinning(self.home, kinds)
@@ -73,12 +74,14 @@ class HomeFiles:
         assert flow.raw is not None and flow.source is not None
         plugins = "\n".join(self._kinds.step_kinds())
         mark = sha256("\n".join(("workflow", loaded.mark, flow.name, sha256(flow.source.data), plugins)))
-        if not self._remembered(mark):
-            errors, _ = self._check(flow, loaded.config)
-            if errors:
-                raise refusal(errors)
-            self._remember(mark)
-        return bundle(id, flow.raw)._replace(correlation=self._correlation(loaded.config))
+        if mark not in self._bundles:
+            if not self._remembered(mark):
+                errors, _ = self._check(flow, loaded.config)
+                if errors:
+                    raise refusal(errors)
+                self._remember(mark)
+            self._bundles = {mark: bundle(id, flow.raw)}
+        return self._bundles[mark]._replace(correlation=self._correlation(loaded.config))
 
     def _correlation(self, config: Config) -> str | None:
         if config.context is None or config.context.correlation is None:
