@@ -6,6 +6,7 @@ import multiprocessing
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -306,6 +307,34 @@ def test_the_newest_revision_of_a_call_is_shown_and_any_can_be_asked_for(store: 
         assert reader.calls("c", 1) == (edited,)
         assert reader.calls(id_of(1), 9) == (call_of(1),)
         assert reader.calls("x", 9) == ()
+
+
+def test_a_transaction_reads_its_own_changes_however_often_it_has_asked_before(two_runs: Any) -> None:
+    row, call, step, seen = row_of(0), id_of(0), Step(RUN, "s", 0, "done", "1", AT), Accepted("d", "c")
+    value = Value(RUN, "k", 0, "1", None, "model")
+    with two_runs.write() as writer:
+        event = event_after(writer.head(), writer.identity())
+        changes: list[tuple[Callable[[], Any], Callable[[], Any], Any]] = [
+            (lambda: writer.claim(row), lambda: writer.find(RUN, row.id), None),
+            (lambda: writer.begin(attempt_of(row, 1)), lambda: writer.attempts(RUN), (attempt_of(row, 1),)),
+            (lambda: writer.finish(attempt_of(row, 1)), lambda: writer.attempts(None), ()),
+            (lambda: writer.save(row), lambda: writer.verify_still_current(row), row),
+            (lambda: writer.remove(RUN, row.id), lambda: row in writer.find_by_run(RUN), False),
+            (lambda: writer.put_run(run_of(version=2), 1), lambda: writer.run(RUN), run_of(version=2)),
+            (lambda: writer.add([outcome_of(call)]), lambda: writer.call(call), (call_of(0), outcome_of(call))),
+            (lambda: writer.erase(call), lambda: writer.call(call, 1)[0].arguments, None),
+            (lambda: writer.add([step]), lambda: writer.step(RUN, "s"), step),
+            (lambda: writer.add([value]), lambda: writer.value(RUN, "k"), value),
+            (lambda: writer.rewind(RUN, 0), lambda: writer.value(RUN, "k"), None),
+            (lambda: writer.add([Definition("t2", "tool", "{}")]), lambda: writer.definition("t2").body, "{}"),
+            (lambda: writer.add([seen]), lambda: writer.accepted(seen), True),
+            (lambda: writer.append([event]), lambda: (writer.head(), writer.event(event.seq)), (event, event)),
+        ]
+        for change, read, after in changes:
+            with suppress(AttributeError):  # there is none yet
+                assert read() != after
+            change()
+            assert read() == after
 
 
 @pytest.mark.parametrize(

@@ -113,7 +113,12 @@ def test_a_restored_database_is_refused_until_somebody_accepts_it(home: Home) ->
     else:
         home.store._tables = saved
     assert home.row(run).origin == "APPROVAL_REQUIRED"  # it looks as if nobody had decided
-    for act in (lambda: home.decide("approve", run), lambda: home.start("free"), lambda: home.desk().recover(None, None)):
+    for act in (
+        lambda: home.desk().select([run], "approve"),
+        lambda: home.decide("approve", run),
+        lambda: home.start("free"),
+        lambda: home.desk().recover(None, None),
+    ):
         with pytest.raises(ToolgateError, match="kept head") as caught:
             act()
         assert caught.value.kind == "storage" and "--accept-rollback" in caught.value.hint
