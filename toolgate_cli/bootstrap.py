@@ -128,14 +128,16 @@ def seat(settings: Settings, ports: Ports) -> Desk:
 
 
 class _OnUse:
-    """Something that is made, and its module imported, when it is used: what only looks at the store does not pay for the loader."""
+    """A port that is made, and its module imported, when it is used: what only looks at the store does not pay for the loader. Ports have
+    methods alone, so what was found once is kept."""
 
     def __init__(self, make: Callable[[], object]) -> None:
         self._make = make
 
     def __getattr__(self, name: str) -> object:
         made = self.__dict__["_made"] = self.__dict__.get("_made") or self._make()
-        return getattr(made, name)
+        found = self.__dict__[name] = getattr(made, name)
+        return found
 
 
 def files(settings: Settings, store: Store) -> Files:
