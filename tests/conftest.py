@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterator
+from contextlib import suppress
 
 import pytest
 
@@ -26,3 +28,13 @@ def no_real_home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.M
     for name in [name for name in os.environ if name.startswith(("TOOLGATE_", "XDG_"))]:
         monkeypatch.delenv(name)
     monkeypatch.setenv("HOME", str(home))
+
+
+@pytest.fixture(autouse=True, scope="module")
+def no_dead_children() -> Iterator[None]:
+    """Whoever starts tools adopts their orphans; where many tests run in one process, thousands of dead ones would use up the table of
+    processes."""
+    yield
+    with suppress(ChildProcessError):
+        while os.waitpid(-1, os.WNOHANG)[0]:
+            pass
