@@ -76,6 +76,13 @@ tools = ["ledger.pay"]
 SCRIPT = """
 schema = 1
 [[turns]]
+step = "judged"
+ordinal = 0
+commands = [{ type = "continue", reason = "once more" }]
+[[turns]]
+step = "judged"
+commands = [{ type = "complete" }]
+[[turns]]
 commands = [
   { type = "tool_invocation", capability = "ledger.pay", arguments = { to = "bob" }, rationale = "owed" },
   { type = "tool_invocation", capability = "ledger.pay", arguments = { to = "cid" } },
@@ -132,16 +139,23 @@ def folder() -> Iterator[Path]:
 
 
 def make(
-    path: Path, *, effect: str = "unsafe", policy: str = "allow", gate: str = "approval", mode: str = "ok", brief: bool = False
+    path: Path,
+    *,
+    effect: str = "unsafe",
+    policy: str = "allow",
+    gate: str = "approval",
+    mode: str = "ok",
+    brief: bool = False,
+    flow: str | None = None,
 ) -> Path:
-    """`brief`: the workflow ends after its first call."""
+    """`brief`: the workflow ends after its first call; `flow`: it is this one instead."""
     path.mkdir(parents=True)
     (path / "pay.py").write_text(TOOL)
     safety = "read_only" if effect == "read_only" else "write"
     (path / "toolgate.toml").write_text(CONFIG.format(effect=effect, safety=safety, policy=policy, python=sys.executable))
     (path / "script.toml").write_text(SCRIPT)
-    flow = WORKFLOW.format(gate=gate)
-    (path / "pay.toml").write_text(flow[: flow.index('[[steps]]\nid = "clerk"')] if brief else flow)
+    usual = WORKFLOW.format(gate=gate)
+    (path / "pay.toml").write_text(flow or (usual[: usual.index('[[steps]]\nid = "clerk"')] if brief else usual))
     (path / "edited.json").write_text('{"to": "eve"}')
     (path / "settled.json").write_text('{"applied": true, "result": 1}')
     set_mode(path, mode)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from toolgate_cli.host import crash
 
-from . import facts, homes
+from . import facts, flows, homes
 from .workers import Done, dying, run
 
 Effect = str
@@ -26,6 +26,7 @@ class Scenario(NamedTuple):
     mode: str = "ok"
     then: str = "ok"
     gate: str = "approval"
+    flow: str | None = None
 
 
 class Ready(NamedTuple):
@@ -104,13 +105,14 @@ SCENARIOS = (
     Scenario("review", ("review", "{run}", "-m", "seen"), "STEP_REVIEWED", at_the_gate, gate="review"),
     Scenario("continue", ("continue", "{run}"), "RUN_CONTINUED", driverless),
     Scenario("recover", ("recover",), "RUN_RECOVERED", killed),
+    Scenario("approve in a loop", ("approve", "{ref}"), "TOOL_INVOCATION_APPROVED", started, policy="require_approval", flow=flows.LOOPS),
 )  # fmt: skip
 
 
 def ready(scenario: Scenario, effect: Effect, home: Path, brief: bool) -> Ready:
     """The home right before the command, and the command. `brief`: with the shorter workflow, where the run can stand in it."""
     brief = brief and scenario.prepare is not driverless
-    homes.make(home, effect=effect, policy=scenario.policy, gate=scenario.gate, mode=scenario.mode, brief=brief)
+    homes.make(home, effect=effect, policy=scenario.policy, gate=scenario.gate, mode=scenario.mode, brief=brief, flow=scenario.flow)
     scenario.prepare(home)
     homes.set_mode(home, scenario.then)
     if not any("{" in word for word in scenario.words):

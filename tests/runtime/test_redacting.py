@@ -52,6 +52,18 @@ def verified(home: Home) -> bool:
     return home.desk().verify().ok
 
 
+def test_a_list_that_a_loop_copied_is_named_and_the_items_go(home: Home) -> None:
+    home.tools.plan["ask.send"] = [ToolResult("answered", ok=True, code=0, output=json.dumps([TOLD, TOLD + "!"]), size=40)]
+    loop = texts.step("all", "block", block="one", repeat={"until": "each", "each": "tool.ask.send", "item": "one"})
+    body = texts.step("note", "assign", set={"copy": "${one}"})
+    home.write(lists=texts.flow("lists", texts.uses("s", "ask.send"), loop, blocks={"one": [body]}))
+    run = home.start("lists")
+    id = home.row(run).id
+    home.decide("approve", run)
+    erased = redact(home, id)
+    assert [still for still in erased.still if still.startswith("list ")] and "context" not in holding(home, TOLD)
+
+
 # ---- what goes ----
 def test_a_settled_call_loses_all_its_text_in_every_table_and_file(home: Home) -> None:
     run, id = settled(home, text=ASKED)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, cast
 
-from toolgate_cli.core import references
+from toolgate_cli.core import canonical, references
 from toolgate_cli.core.config import Agent
+from toolgate_cli.core.digests import sha256
 from toolgate_cli.core.errors import ToolgateError
 from toolgate_cli.core.intents import (
     Answered,
@@ -27,7 +28,7 @@ from toolgate_cli.core.intents import (
     Settled,
 )
 from toolgate_cli.core.records import Outcome, Turn
-from toolgate_cli.core.types import Json
+from toolgate_cli.core.types import Json, Provenance
 
 COMMANDS = ("set_context", "tool_invocation", "ask", "say", "escalate", "continue", "complete")
 
@@ -40,9 +41,17 @@ class FakeView:
     forms: Mapping[str, Json] = field(default_factory=dict)
     agents: Mapping[str, Agent] = field(default_factory=dict)
     had: int = 0
+    lists: tuple[list[Json], ...] = ()
+    provenances: Mapping[str, Provenance] = field(default_factory=dict)
 
     def value(self, key: str) -> Json:
         return self.values[key]
+
+    def provenance(self, key: str) -> Provenance:
+        return self.provenances.get(key, "user") if self.value(key) is not None else "system"
+
+    def copied(self, digest: str) -> Sequence[Json]:
+        return next(list_ for list_ in self.lists if sha256(canonical.encode(list_)) == digest)
 
     def fill(self, template: Json) -> Json:
         return references.fill(template, self.value)
@@ -103,8 +112,8 @@ def reply(intent: Intent, turns: list[Turn]) -> Arrived:
             return Answered({str(cast("dict[str, Json]", item)["id"]): "yes" for item in form})
         case Escalate():
             return Noted("go ahead")
-        case Enter(_, iteration):
-            return Ended(iteration)
+        case Enter():
+            return Ended(intent.iteration)
         case Pause():
             return Continued()
         case _:

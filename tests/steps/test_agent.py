@@ -78,7 +78,7 @@ def test_a_decision_is_never_answered_by_asking_the_model_again() -> None:
 # ---- commands in their order ----
 def test_complete_ends_the_step_with_its_output_and_what_was_written_before() -> None:
     _, intent = take(view(), turn(setting("a"), setting("b"), COMPLETE))
-    assert intent == Done("fine", (Write("decision", "a", "model"), Write("decision", "b", "model")))
+    assert intent == Done("fine", (Write("decision", "a", "model"), Write("decision", "b", "model")), signal="complete")
 
 
 def test_calls_that_follow_each_other_are_one_batch_and_the_rest_waits() -> None:
@@ -99,7 +99,7 @@ def test_the_rest_of_the_turn_goes_on_after_the_decision_and_hands_over_the_resu
     assert isinstance(second, CallTools)
     assert second.writes == (Write("tool.orders.lookup", None, "tool", "c0"), Write("decision", "refund", "model"))
     done = plan(STEP, after.after(second, Settled((outcome("rejected", '"no"'),), ("orders.find",))))
-    assert done == Done("fine", (Write("tool.orders.find.error", "no", "tool"),))
+    assert done == Done("fine", (Write("tool.orders.find.error", "no", "tool"),), signal="complete")
 
 
 @pytest.mark.parametrize(
@@ -199,6 +199,15 @@ def test_continue_asks_for_another_turn(wanted: dict[str, Json], again: bool) ->
     assert isinstance(intent, AskModel if again else Done)
 
 
+def test_the_last_word_on_another_round_is_handed_on_whichever_turn_it_was_said_in() -> None:
+    enough, more = ({"type": "continue", "wants_another_round": wanted} for wanted in (False, True))
+    assert take(view(), turn(enough))[1] == Done(None, signal="complete")
+    after, asked = take(view(), turn(enough, more))
+    assert isinstance(asked, AskModel)
+    assert plan(STEP, after.after(asked, turn(SAY, number=1))) == Done("hello", signal="continue")
+    assert plan(STEP, after.after(asked, turn(enough, number=1))) == Done(None, signal="complete")
+
+
 def test_a_turn_with_calls_shows_their_results_in_the_next_one_until_the_turns_are_used_up() -> None:
     now, number = view(max_turns=3, had=2), 2
     asked = plan(STEP, now)
@@ -213,7 +222,7 @@ def test_a_turn_with_calls_shows_their_results_in_the_next_one_until_the_turns_a
 def test_an_agent_of_one_turn_is_done_after_it_and_sees_no_results() -> None:
     after, calls = take(view(max_turns=1), turn(SAY, call()))
     assert plan(STEP, after.after(calls, settled(calls))) == Done("hello", (Write("tool.orders.lookup", None, "tool", "c0"),))
-    assert take(view(max_turns=1), turn({"type": "continue"}))[1] == Done(None)
+    assert take(view(max_turns=1), turn({"type": "continue"}))[1] == Done(None, signal="continue")
 
 
 # ---- a turn is refused whole ----
@@ -265,7 +274,7 @@ def test_even_an_agent_that_may_write_any_key_writes_no_reserved_or_improper_one
 
 def test_any_word_in_writes_lets_any_other_key_pass() -> None:
     _, intent = take(view(), turn(setting(key="a.b"), COMPLETE), Fields("clerk", writes=("*",)))
-    assert intent == Done("fine", (Write("a.b", "refund", "model"),))
+    assert intent == Done("fine", (Write("a.b", "refund", "model"),), signal="complete")
 
 
 def test_a_command_that_the_agent_may_not_use_refuses_the_turn() -> None:

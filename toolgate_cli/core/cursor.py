@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import cast
+from typing import Any, cast
 
 from . import canonical
-from .intents import Answered, Arrived, Continued, Ended, Noted
+from .intents import Answered, Arrived, Continued, Ended, Noted, Signal
 from .records import Turn
 from .types import Json
 from .values import NamedTuple
@@ -21,13 +21,14 @@ WAIT = "wait"  # a person is asked (a form, an escalation)
 INSIDE = "inside"  # the block above runs
 GATE = "gate"  # done; its gate waits
 PAUSED = "paused"  # the run was paused here
+_RARE = ("signal",)  # fields of a frame that are kept by name
 
 
 class Frame(NamedTuple):
     """One sequence that is being run. `block`: "" for the workflow's own steps; `iteration`: 0 outside a loop; `memo`: the step kind's
     own state;
     `calls`: ids of the open batch; `wary`: allow counts as require_approval for the rest of the turn;
-    `came`: what has come in for the step and was not planned with yet."""
+    `came`: what has come in for the step and was not planned with yet; `signal`: the last word of its agents on another round."""
 
     block: str
     position: int = 0
@@ -37,9 +38,14 @@ class Frame(NamedTuple):
     calls: tuple[str, ...] = ()
     wary: bool = False
     came: Arrived = None
+    signal: Signal | None = None
 
     def next(self) -> Frame:
-        return Frame(self.block, self.position + 1, self.iteration)
+        return self.to(self.position + 1)
+
+    def to(self, position: int) -> Frame:
+        """Before another step of the same sequence: what belongs to the step that it stood at is left behind."""
+        return Frame(self.block, position, self.iteration, signal=self.signal)
 
 
 Cursor = tuple[Frame, ...]
@@ -52,16 +58,22 @@ def load(text: str) -> Cursor:
 
 
 def _frame(frame: Json) -> Frame:
-    block, index, iteration, phase, memo, calls, wary, came = cast("list[Json]", frame)
+    block, index, iteration, phase, memo, calls, wary, came, *rest = cast("list[Json]", frame)
     assert isinstance(block, str) and isinstance(index, int) and isinstance(iteration, int)
     assert isinstance(phase, str) and isinstance(memo, dict) and isinstance(calls, list)
-    return Frame(block, index, iteration, phase, memo, tuple(str(call) for call in calls), bool(wary), _revive(came))
+    more = cast("dict[str, Any]", rest[0] if rest else {})
+    return Frame(block, index, iteration, phase, memo, tuple(str(call) for call in calls), bool(wary), _revive(came), **more)
 
 
 def dump(cursor: Cursor) -> str:
-    return canonical.encode(
-        [[f.block, f.position, f.iteration, f.phase, dict(f.memo), list(f.calls), f.wary, _keep(f.came)] for f in cursor]
-    )
+    return canonical.encode([_row(frame) for frame in cursor])
+
+
+def _row(f: Frame) -> Json:
+    """What few frames have stands in a table at the end, where there is any of it."""
+    more: dict[str, Json] = {name: getattr(f, name) for name in _RARE if getattr(f, name) != Frame._field_defaults[name]}
+    row: list[Json] = [f.block, f.position, f.iteration, f.phase, dict(f.memo), list(f.calls), f.wary, _keep(f.came)]
+    return [*row, more] if more else row
 
 
 def _keep(came: Arrived) -> Json:
@@ -73,8 +85,8 @@ def _keep(came: Arrived) -> Json:
             return ["answered", dict(values)]
         case Noted(note):
             return ["noted", note]
-        case Ended(iteration):
-            return ["ended", iteration]
+        case Ended(iteration, signal):
+            return ["ended", iteration, signal]
         case Continued():
             return ["continued"]
         case _:
@@ -89,8 +101,8 @@ def _revive(kept: Json) -> Arrived:
             return Answered(values)
         case ["noted", str(note)]:
             return Noted(note)
-        case ["ended", int(iteration)]:
-            return Ended(iteration)
+        case ["ended", int(iteration), *said]:
+            return Ended(iteration, cast("Signal | None", said[0] if said else None))
         case ["continued"]:
             return Continued()
         case _:

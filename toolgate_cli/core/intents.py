@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Literal, Protocol, TypeAlias
 
 from .config import Agent
@@ -32,15 +32,19 @@ class Write(NamedTuple):
     call_id: str | None = None
 
 
+Signal = Literal["continue", "complete"]  # what an agent says to the loop that it is in: another round, or no more
+
+
 # ---- what a step wants ----
 class Done(NamedTuple):
     """The step is finished. `then`: `end` leaves the rest of this sequence out. `event`: a word for the log, e.g. the arm that was
-    chosen."""
+    chosen. `signal`: its last word to the innermost loop around it, if it said one."""
 
     output: Json = None
     writes: tuple[Write, ...] = ()
     then: Literal["next", "end"] = "next"
     event: Mapping[str, Json] | None = None
+    signal: Signal | None = None
 
 
 class Fail(NamedTuple):
@@ -72,6 +76,7 @@ class AskModel(NamedTuple):
     heard: tuple[
         tuple[int, str], ...
     ] = ()  # what people said in it: number of the turn, answers or note as JSON text; shown after its results
+    commands: tuple[str, ...] = ()  # the only ones that the turn may hold; (): those of the agent
 
 
 class AskPerson(NamedTuple):
@@ -92,11 +97,14 @@ class Escalate(NamedTuple):
 
 
 class Enter(NamedTuple):
-    """Runs a named block inside this step; the step is planned again with `Ended` when the block came to its end."""
+    """Runs a named block inside this step; the step is planned again with `Ended` when the block came to its end. `copy`: a list as
+    canonical JSON, to be kept under its digest."""
 
     block: str
     iteration: int = 0  # 0: not a loop
     memo: Mapping[str, Json] = {}
+    writes: tuple[Write, ...] = ()
+    copy: str | None = None
 
 
 class Pause(NamedTuple):
@@ -130,9 +138,10 @@ class Noted(NamedTuple):
 
 
 class Ended(NamedTuple):
-    """The block that was entered came to its end."""
+    """The block that was entered came to its end. `signal`: the last word of its agents, None where none of them said one."""
 
     iteration: int
+    signal: Signal | None = None
 
 
 class Continued(NamedTuple):
@@ -153,6 +162,14 @@ class View(Protocol):
         """A context value; raises KeyError where the key is absent."""
         ...
 
+    def provenance(self, key: str) -> Provenance:
+        """Where the value of a key came from; raises KeyError where the key is absent."""
+        ...
+
+    def copied(self, digest: str) -> Sequence[Json]:
+        """A list that was kept by `Enter.copy`."""
+        ...
+
     def fill(self, template: Json) -> Json:
         """Fills the references; raises ToolgateError("invalid") naming the one that cannot be filled."""
         ...
@@ -168,6 +185,14 @@ class View(Protocol):
     def turns(self) -> int:
         """How many turns this step has had in this run, all visits together."""
         ...
+
+
+class Defect(NamedTuple):
+    """What is wrong with a step's fields together, where each alone is right; found when the file is loaded. `path`: below the step."""
+
+    path: tuple[str, ...]
+    message: str
+    hint: str = ""
 
 
 # ---- what a model adapter gets and gives ----

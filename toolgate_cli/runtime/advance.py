@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING
 from ..core import canonical, cursor, statuses, tables
 from ..core.cursor import Cursor, Frame
 from ..core.definition import COMMON, Definition, StepTable, opened
+from ..core.digests import sha256
 from ..core.errors import ToolgateError
 from ..core.intents import Arrived, AskModel, AskPerson, CallTools, Done, Ended, Enter, Escalate, Fail, Intent, Pause, Settled, Write
+from ..core.records import Definition as Stored
 from ..core.records import Row, Run, Step, Value
 from ..core.secrets import Secrets
 from ..core.soundness import clean
@@ -131,10 +133,12 @@ def _leave(unit: Unit, run: Run, definition: Definition, frames: Cursor) -> Walk
     """The end of a sequence: back to the step that entered it, or the end of the run."""
     if len(frames) == 1:
         return _completed(unit, run), frames, None, False
-    iteration = frames[-1].iteration
-    frames = cursor.arrive(frames[:-1], Ended(iteration))
-    if iteration:
-        unit.record("LOOP_ITERATION_COMPLETED", run, {"iteration": iteration}, step=definition.path(frames))
+    left = frames[-1]
+    frames = cursor.arrive(frames[:-1], Ended(left.iteration, left.signal))
+    if left.iteration:
+        unit.record("LOOP_ITERATION_COMPLETED", run, {"iteration": left.iteration}, step=definition.path(frames))
+    elif left.signal is not None:  # it is for the innermost loop, and this sequence was none
+        frames = (*frames[:-1], frames[-1]._replace(signal=left.signal))
     return run, frames, None, True
 
 
@@ -162,10 +166,12 @@ def _done(place: Place, intent: Intent) -> Walk:
     after = place.frame.next()
     if intent.then == "end":
         after = after._replace(position=len(place.definition.sequence(place.frame.block)))
+    if intent.signal is not None:
+        after = after._replace(signal=intent.signal)
     gate = place.table.get("gate", "none")
     if gate == "none":
         return run, place.at(after), None, True
-    held = Frame(place.frame.block, place.frame.position, place.frame.iteration, cursor.GATE, {"after": after.position})
+    held = after._replace(position=place.frame.position, phase=cursor.GATE, memo={"after": after.position})
     if gate == "review":
         _ask(place, "REVIEW", "a review of this step is asked for", {})
     else:
@@ -219,8 +225,14 @@ def _enter(place: Place, intent: Intent) -> Walk:
     assert isinstance(intent, Enter)
     if len(place.frames) >= cursor.DEPTH:
         return _failed(place, Fail(f"blocks are nested deeper than {cursor.DEPTH}"))
+    if intent.copy is not None:
+        place.unit.tx.add([Stored(sha256(intent.copy), "list", intent.copy)])
+    _write(place, intent.writes)
     if intent.iteration:
-        place.unit.record("LOOP_ITERATION_STARTED", place.run, {"iteration": intent.iteration}, step=place.path)
+        facts: dict[str, Json] = {"iteration": intent.iteration}
+        if intent.copy is not None:
+            facts["list"] = sha256(intent.copy)  # what quotes a call that is redacted has to be found
+        place.unit.record("LOOP_ITERATION_STARTED", place.run, facts, step=place.path)
     inside = place.frame._replace(phase=cursor.INSIDE, memo=intent.memo)
     return place.run, (*place.at(inside), Frame(intent.block, 0, intent.iteration)), None, True
 

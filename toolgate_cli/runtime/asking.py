@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 def request(tx: Reader, run: Run, path: str, intent: AskModel, world: World) -> Ask:
     """Everything that the model is shown, read in the transaction that reached it."""
     agent = world.config.agents[intent.agent]
+    commands = intent.commands or agent.commands
     ordinal = tx.next_turn(run.id, path)
     history = tuple(_exchange(tx, turn, intent.heard) for turn in tx.turns(run.id, path, intent.first))
     context = {key: _value(tx, run.id, key) for key in _readable(tx, run.id, intent.reads)}
@@ -36,8 +37,8 @@ def request(tx: Reader, run: Run, path: str, intent: AskModel, world: World) -> 
         intent.prompt,
         context,
         history,
-        offers(agent, world.config, run),
-        agent.commands,
+        offers(agent, world.config, run) if "tool_invocation" in commands else (),
+        commands,
     )
     return Ask(world.config.models[agent.model], request, path)
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 
 from ..core import canonical, cursor, forms
-from ..core.cursor import Cursor, Frame
+from ..core.cursor import Cursor
 from ..core.errors import ToolgateError
 from ..core.intents import Answered, Noted
 from ..core.records import Row, Run
@@ -99,7 +99,7 @@ def _past_the_gate(frames: Cursor) -> Cursor:
     held = frames[-1]
     after = held.memo["after"]
     assert isinstance(after, int)
-    return (*frames[:-1], Frame(held.block, after, held.iteration))
+    return (*frames[:-1], held.to(after))
 
 
 def _fail(said: Said) -> Work | None:

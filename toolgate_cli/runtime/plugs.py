@@ -73,7 +73,8 @@ class Provider(Protocol):
 
 
 class StepKind(Protocol):
-    """One file of steps/: `Fields` (an annotated NamedTuple) is its table in a workflow."""
+    """One file of steps/: `Fields` (an annotated NamedTuple) is its table in a workflow. One whose fields can be wrong together may also
+    have `defects(fields)`, a tuple of `Defect`."""
 
     Fields: type
 

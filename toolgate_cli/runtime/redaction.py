@@ -169,7 +169,19 @@ def _still(tx: Reader, held: _Held, found: _Found) -> Iterator[str]:
     if not found.error and quotes.stands_in(held.run.error):
         yield "the error of the run"
     of_none = [event for event in held.events if event.call_id is None and event.seq not in found.events]
+    yield from (f"list {digest[:12]}, which a loop copied" for digest in _lists(held.events) if _stands_in_list(tx, digest, quotes))
     yield from (f"event {event.seq}" for event in of_none if quotes.stands_in(event.payload))
+
+
+def _lists(events: tuple[Event, ...]) -> tuple[str, ...]:
+    """Digests of the lists that loops of the run went through."""
+    told = (canonical.parse(event.payload) for event in events if event.type == "LOOP_ITERATION_STARTED" and event.payload is not None)
+    return tuple(dict.fromkeys(str(facts["list"]) for facts in told if isinstance(facts, dict) and "list" in facts))
+
+
+def _stands_in_list(tx: Reader, digest: str, quotes: Quotes) -> bool:
+    stored = tx.definition(digest)
+    return stored is not None and quotes.stands_in(stored.body)
 
 
 def _in_any(quotes: Quotes, *stored: str | None) -> bool:

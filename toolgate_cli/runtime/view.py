@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from ..core import canonical, references
@@ -10,9 +10,9 @@ from ..core.config import Agent
 from ..core.definition import Definition
 from ..core.errors import ToolgateError
 from ..core.intents import Arrived
-from ..core.types import Json
+from ..core.types import Json, Provenance
 from ..core.world import World
-from . import redacted
+from . import copies, redacted
 
 if TYPE_CHECKING:
     from .store import Reader
@@ -31,12 +31,21 @@ class StepView:
         self.arrived = arrived
 
     def value(self, key: str) -> Json:
+        return canonical.parse(self._found(key)[0])
+
+    def provenance(self, key: str) -> Provenance:
+        return self._found(key)[1]
+
+    def copied(self, digest: str) -> Sequence[Json]:
+        return copies.opened(self._tx, digest)
+
+    def _found(self, key: str) -> tuple[str, Provenance]:
         found = self._tx.value(self._run, key)
         if found is not None and found.value is None and found.call_id is not None and redacted.is_redacted(self._tx, found.call_id):
             raise ToolgateError("invalid", f"{key} was erased when {found.call_id} was redacted")  # absent would read as "no error"
         if found is None or found.value is None:
             raise KeyError(key)
-        return canonical.parse(found.value)
+        return found.value, found.provenance
 
     def fill(self, template: Json) -> Json:
         return references.fill(template, self._look_up)

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import cast
 
 from ..core import canonical
+from ..core.intents import Signal
 from ..core.types import Json
 from ..core.values import NamedTuple
 from ._commands import Command
@@ -14,7 +15,8 @@ from ._commands import Command
 class Talk(NamedTuple):
     """`first`: number of the first turn of this visit; `turn`: the one that is being carried out, None while the model is asked;
     `rest`: its commands that have not run; `wary`: after a refusal, for the rest of the turn; `again`: the turn left something
-    to show to the model; `said`: its last message; `heard`: (number of the turn, what a person said then, as JSON text)."""
+    to show to the model; `said`: its last message; `heard`: (number of the turn, what a person said then, as JSON text); `signal`: its
+    last word on another round, whichever turn it was said in."""
 
     first: int
     turn: int | None = None
@@ -23,10 +25,11 @@ class Talk(NamedTuple):
     again: bool = False
     said: str | None = None
     heard: tuple[tuple[int, str], ...] = ()
+    signal: Signal | None = None
 
     def begin(self, turn: int, commands: list[Command]) -> Talk:
         """A new turn of the same conversation: what a refusal in an earlier one said is behind it."""
-        return Talk(self.first, turn, tuple(commands), heard=self.heard)
+        return Talk(self.first, turn, tuple(commands), heard=self.heard, signal=self.signal)
 
     def hear(self, words: Mapping[str, Json]) -> Talk:
         """A person spoke; the model is to be shown it."""
@@ -40,7 +43,7 @@ class Talk(NamedTuple):
             kept["turn"] = self.turn
         if self.rest:
             kept["rest"] = canonical.encode(cast(Json, list(self.rest)))
-        for name, value in (("wary", self.wary), ("again", self.again), ("said", self.said)):
+        for name, value in (("wary", self.wary), ("again", self.again), ("said", self.said), ("signal", self.signal)):
             if value:
                 kept[name] = value
         if self.heard:
@@ -58,4 +61,5 @@ def recall(memo: Mapping[str, Json]) -> Talk:
         again=bool(memo.get("again")),
         said=cast("str | None", memo.get("said")),
         heard=tuple((turn, words) for turn, words in cast("list[tuple[int, str]]", memo.get("heard", []))),
+        signal=cast("Signal | None", memo.get("signal")),
     )

@@ -65,13 +65,14 @@ def _go_on(step: Fields, agent: Agent, talk: Talk, writes: list[Write]) -> Inten
         if kind in ("ask", "escalate"):
             return _turn_to_a_person(command, talk._replace(rest=talk.rest[index + 1 :]), writes)
         if kind == "complete":
-            return Done(command.get("output"), tuple(writes))
+            return Done(command.get("output"), tuple(writes), signal="complete")
         if kind == "set_context":
             writes += (Write(key, value, "model") for key, value in cast("dict[str, Json]", command["values"]).items())
         elif kind == "say":
             talk = talk._replace(said=cast(str, command["message"]))
         elif kind == "continue":
-            talk = talk._replace(again=talk.again or command.get("wants_another_round") is not False)
+            more = command.get("wants_another_round") is not False
+            talk = talk._replace(again=talk.again or more, signal="continue" if more else "complete")
     return _end_turn(step, agent, talk, writes)
 
 
@@ -106,10 +107,10 @@ def _asked(command: Command, agent: str) -> Asked:
 def _end_turn(step: Fields, agent: Agent, talk: Talk, writes: list[Write]) -> Intent:
     """Another turn where there is something to show to the model; an agent of one turn never sees what came of it."""
     if not talk.again or agent.max_turns == 1:
-        return Done(talk.said, tuple(writes))
+        return Done(talk.said, tuple(writes), signal=talk.signal)
     if (talk.turn or 0) - talk.first + 1 >= agent.max_turns:
         return Fail(f"agent {step.agent} used up its {agent.max_turns} turns without complete", tuple(writes))
-    return _ask(step, agent, Talk(talk.first, heard=talk.heard), writes)
+    return _ask(step, agent, Talk(talk.first, heard=talk.heard, signal=talk.signal), writes)
 
 
 def _ask(step: Fields, agent: Agent, talk: Talk, writes: list[Write]) -> Intent:

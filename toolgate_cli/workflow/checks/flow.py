@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import cast
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, cast
 
+from ...core import tables
 from ...core.config import Config
+from ...core.definition import COMMON
 from ...core.fields import RESERVED_NAMES, Key, Names, Reads
+from ...core.intents import Defect
 from ...core.types import Json
 from .. import models, shapes
 from ..document import Table, check_values
@@ -22,6 +25,9 @@ from .marks import check_mark
 from .references import Scope
 from .schemas import check_schema
 from .tools import texts
+
+if TYPE_CHECKING:
+    from ...runtime.plugs import StepKind
 
 Step = dict[str, Json]
 _NOT_FILLED = ("id", "type", "gate")
@@ -105,6 +111,7 @@ class _Flow:
         fields = self._kinds.step_kind(kind).Fields
         if not models.check(models.Fit((shapes.Common, fields)), step, path, self._issues):
             return []
+        self._check_together(self._kinds.step_kind(kind), step, path)
         uses: list[Use] = []
         for found in marked(fields, step, path):
             if isinstance(found.marker, Names):
@@ -129,6 +136,14 @@ class _Flow:
             )
         for name in lacking:
             self._issues.warn((*path, "arguments"), f"{tool} needs the argument {name}: without it the call is refused")
+
+    def _check_together(self, kind: StepKind, step: Step, path: KeyPath) -> None:
+        defects: Callable[[object], tuple[Defect, ...]] | None = getattr(kind, "defects", None)
+        if defects is None or self._issues.below(path):
+            return
+        own = {key: value for key, value in step.items() if key not in COMMON}
+        for defect in defects(tables.table(kind.Fields, own)):
+            self._issues.add((*path, *defect.path), defect.message, defect.hint)
 
     def _check_named(self, marker: Names, found: Marked, siblings: list[str]) -> list[Use]:
         """A name must be that of something; the blocks among them are given back."""

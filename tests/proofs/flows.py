@@ -1,0 +1,31 @@
+"""Workflows with one of the ways to run steps again or elsewhere, for the same home; a payment in each of them."""
+
+from __future__ import annotations
+
+LOOPS = """
+schema = 1
+id = "pay"
+[[steps]]
+id = "people"
+type = "assign"
+set = { people = ["bob", "cid"] }
+[[steps]]
+id = "all"
+type = "block"
+block = "one"
+repeat = { until = "each", each = "people", item = "who" }
+[[steps]]
+id = "judged"
+type = "block"
+block = "note"
+repeat = { until = "evaluator", evaluator = "clerk", max = 3 }
+[[blocks.one]]
+id = "first"
+type = "tool"
+tool = "ledger.pay"
+arguments = { to = "${who}" }
+[[blocks.note]]
+id = "note"
+type = "assign"
+set = { noted = "${who}" }
+"""
