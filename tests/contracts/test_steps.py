@@ -21,7 +21,7 @@ from toolgate_cli.core.tables import defaults, hints, is_fields, is_json, is_uni
 KINDS = sorted(path.stem for path in Path(toolgate_cli.steps.__path__[0]).glob("*.py") if not path.stem.startswith("_"))
 FORM = [{"id": "street", "type": "TEXT", "label": "Street", "required": True}]
 MOST = 50  # plans of one step
-NAMED = {"block": "pay", "form": "address", "agent": "clerk", "tool": "orders.lookup", "step": "decide"}
+NAMED = {"block": "pay", "form": "address", "agent": "clerk", "tool": "orders.lookup", "step": "decide", "earlier step": "decide"}
 
 
 def sample(hint: Any, outer: tuple[object, ...] = ()) -> Any:

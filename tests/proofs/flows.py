@@ -29,3 +29,22 @@ id = "note"
 type = "assign"
 set = { noted = "${who}" }
 """
+
+REPLAYS = """
+schema = 1
+id = "pay"
+[[steps]]
+id = "first"
+type = "tool"
+tool = "ledger.pay"
+arguments = { to = "bob" }
+[[steps]]
+id = "note"
+type = "assign"
+set = { noted = "yes" }
+[[steps]]
+id = "again"
+type = "retry_previous"
+step = "first"
+mode = "from"
+"""

@@ -69,6 +69,12 @@ def at_the_gate(home: Path) -> None:
     _said(run(home, "answer", _only(home), "number=7"))
 
 
+def in_a_replay(home: Path) -> None:
+    """The first pass is approved; what is run again waits."""
+    started(home)
+    _said(run(home, "approve", run(home, "pending", "list").items[-1]["ref"]))
+
+
 def killed(home: Path) -> None:
     """The process that ran the first call is dead; nobody has noticed."""
     assert run(home, "start", "pay", point=dying("spawn:after", home / "effects.log")).code == crash.EXIT
@@ -85,6 +91,7 @@ def _only(home: Path) -> str:
 
 GIVE_UP = ("continue-tool", "{ref}")
 EDIT = ("approve", "{ref}", "--arguments", "edited.json")
+APPROVE = ("approve", "{ref}")
 SCENARIOS = (
     Scenario("start", ("start", "pay"), "RUN_STARTED", a_run_before),
     Scenario("start from nothing", ("start", "pay"), "RUN_STARTED", nothing, policy="require_approval"),
@@ -105,7 +112,8 @@ SCENARIOS = (
     Scenario("review", ("review", "{run}", "-m", "seen"), "STEP_REVIEWED", at_the_gate, gate="review"),
     Scenario("continue", ("continue", "{run}"), "RUN_CONTINUED", driverless),
     Scenario("recover", ("recover",), "RUN_RECOVERED", killed),
-    Scenario("approve in a loop", ("approve", "{ref}"), "TOOL_INVOCATION_APPROVED", started, policy="require_approval", flow=flows.LOOPS),
+    Scenario("approve in a loop", APPROVE, "TOOL_INVOCATION_APPROVED", started, policy="require_approval", flow=flows.LOOPS),
+    Scenario("approve in a replay", APPROVE, "TOOL_INVOCATION_APPROVED", in_a_replay, policy="require_approval", flow=flows.REPLAYS),
 )  # fmt: skip
 
 

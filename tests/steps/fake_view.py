@@ -25,6 +25,7 @@ from toolgate_cli.core.intents import (
     Intent,
     Noted,
     Pause,
+    Replay,
     Settled,
 )
 from toolgate_cli.core.records import Outcome, Turn
@@ -114,6 +115,8 @@ def reply(intent: Intent, turns: list[Turn]) -> Arrived:
             return Noted("go ahead")
         case Enter():
             return Ended(intent.iteration)
+        case Replay():
+            return Ended(0)
         case Pause():
             return Continued()
         case _:

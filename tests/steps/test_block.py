@@ -8,7 +8,7 @@ import pytest
 from tests.steps.fake_view import FakeView, agent, turn
 from toolgate_cli.core.errors import ToolgateError
 from toolgate_cli.core.intents import AskModel, Continued, Done, Ended, Enter, Fail, Pause, Write
-from toolgate_cli.steps.block import Fields, Repeat, defects, plan
+from toolgate_cli.steps.block import Fields, Repeat, check, plan
 
 AGENTS = {"judge": agent(prompt="be strict")._replace(name="judge")}
 
@@ -161,5 +161,5 @@ def test_an_empty_list_is_done_at_once() -> None:
     ],
 )
 def test_fields_that_do_not_fit_together_are_told(loop: Repeat, wrong: list[str]) -> None:
-    assert [defect.path for defect in defects(Fields("pay", loop))] == [("repeat", name) for name in wrong]
-    assert defects(Fields("pay")) == ()
+    assert [defect.path for defect in check(Fields("pay", loop))] == [("repeat", name) for name in wrong]
+    assert check(Fields("pay")) == ()

@@ -21,14 +21,15 @@ WAIT = "wait"  # a person is asked (a form, an escalation)
 INSIDE = "inside"  # the block above runs
 GATE = "gate"  # done; its gate waits
 PAUSED = "paused"  # the run was paused here
-_RARE = ("signal",)  # fields of a frame that are kept by name
+_RARE = ("signal", "stop")  # fields of a frame that are kept by name
 
 
 class Frame(NamedTuple):
     """One sequence that is being run. `block`: "" for the workflow's own steps; `iteration`: 0 outside a loop; `memo`: the step kind's
     own state;
     `calls`: ids of the open batch; `wary`: allow counts as require_approval for the rest of the turn;
-    `came`: what has come in for the step and was not planned with yet; `signal`: the last word of its agents on another round."""
+    `came`: what has come in for the step and was not planned with yet; `signal`: the last word of its agents on another round;
+    `stop`: it runs steps of the sequence below it again, and ends before this one."""
 
     block: str
     position: int = 0
@@ -39,13 +40,14 @@ class Frame(NamedTuple):
     wary: bool = False
     came: Arrived = None
     signal: Signal | None = None
+    stop: int | None = None
 
     def next(self) -> Frame:
         return self.to(self.position + 1)
 
     def to(self, position: int) -> Frame:
         """Before another step of the same sequence: what belongs to the step that it stood at is left behind."""
-        return Frame(self.block, position, self.iteration, signal=self.signal)
+        return Frame(self.block, position, self.iteration, signal=self.signal, stop=self.stop)
 
 
 Cursor = tuple[Frame, ...]
@@ -85,8 +87,8 @@ def _keep(came: Arrived) -> Json:
             return ["answered", dict(values)]
         case Noted(note):
             return ["noted", note]
-        case Ended(iteration, signal):
-            return ["ended", iteration, signal]
+        case Ended(iteration, signal, cut):
+            return ["ended", iteration, signal, cut]
         case Continued():
             return ["continued"]
         case _:
@@ -101,8 +103,10 @@ def _revive(kept: Json) -> Arrived:
             return Answered(values)
         case ["noted", str(note)]:
             return Noted(note)
-        case ["ended", int(iteration), *said]:
-            return Ended(iteration, cast("Signal | None", said[0] if said else None))
+        case ["ended", int(iteration)]:  # as an earlier version kept it
+            return Ended(iteration)
+        case ["ended", int(iteration), signal, bool(cut)]:
+            return Ended(iteration, cast("Signal | None", signal), cut)
         case ["continued"]:
             return Continued()
         case _:

@@ -86,9 +86,10 @@ class Definition:
     def path(self, cursor: Cursor) -> str:
         """The step under the cursor as a path of ids; "" behind the last step."""
         ids = []
-        for frame in cursor:
+        for frame, above in zip(cursor, (*cursor[1:], None), strict=True):
             sequence = self.sequence(frame.block)
-            if frame.position < len(sequence):
+            replays = above is not None and above.stop is not None  # what it replays are steps of this very sequence
+            if frame.position < len(sequence) and not replays:
                 ids.append(str(sequence[frame.position]["id"]))
         return "/".join(ids)
 
@@ -111,6 +112,6 @@ class Definition:
 
     def _blocks(self, table: StepTable) -> list[str]:
         arms = table.get("arms")
-        named = [table.get("block"), *(arms.values() if isinstance(arms, dict) else ())]
+        named = [table.get("block"), table.get("fallback"), *(arms.values() if isinstance(arms, dict) else ())]
         blocks = cast("dict[str, Json]", self._root["blocks"])
         return [name for name in named if isinstance(name, str) and name in blocks]

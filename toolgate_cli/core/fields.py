@@ -15,11 +15,14 @@ from .values import NamedTuple
 RESERVED_NAMES: tuple[str, ...] = ("end", "continue", "fail")  # what an arm of a branch may say instead of a block
 RESERVED_PREFIXES: tuple[str, ...] = ("inputs.", "tool.", "loop.", "user.", "__")  # of keys that no command, answer or assignment may write
 
+HIDDEN = "__"  # how keys begin that the program keeps for itself: nobody is shown them
+
 
 class Names(NamedTuple):
-    """The text is the name of something that must exist. `or_words`: the reserved words `end`, `continue`, `fail` are allowed as well."""
+    """The text is the name of something that must exist; `earlier step`: one that stands before this one in its sequence and can be run
+    again. `or_words`: the reserved words `end`, `continue`, `fail` are allowed as well."""
 
-    what: Literal["block", "form", "agent", "tool", "step"]
+    what: Literal["block", "form", "agent", "tool", "step", "earlier step"]
     or_words: bool = False
     of: Literal["values", "keys"] = "values"
 
@@ -60,6 +63,14 @@ class Between(NamedTuple):
 
 class Secret(NamedTuple):
     """`${secret.NAME}` may stand in the text, and nowhere else: the plug-in fills it when it is called, with what it is handed then."""
+
+
+class Defect(NamedTuple):
+    """What is wrong with the fields of a step together, from its kind's `check`. `path`: of keys and indices inside its table."""
+
+    path: tuple[str | int, ...]
+    text: str
+    hint: str = ""
 
 
 class Filled(NamedTuple):

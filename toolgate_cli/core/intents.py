@@ -107,6 +107,17 @@ class Enter(NamedTuple):
     copy: str | None = None
 
 
+class Replay(NamedTuple):
+    """Runs an earlier step of this sequence again, or all `from` it to this one, if a unit is left of the budget: `most` replays in a run,
+    and what the step itself allows. Then this one is planned again with `Ended`. `otherwise`: the block to run after `most` replays; None:
+    the step fails then."""
+
+    step: str
+    mode: Literal["single", "from"]
+    most: int
+    otherwise: str | None = None
+
+
 class Pause(NamedTuple):
     """The run pauses; `continue` plans the step again with `Continued`."""
 
@@ -114,7 +125,7 @@ class Pause(NamedTuple):
     memo: Mapping[str, Json] = {}
 
 
-Intent: TypeAlias = Done | Fail | CallTools | AskModel | AskPerson | Escalate | Enter | Pause
+Intent: TypeAlias = Done | Fail | CallTools | AskModel | AskPerson | Escalate | Enter | Replay | Pause
 
 
 # ---- what has come in since the step was planned last ----
@@ -138,10 +149,12 @@ class Noted(NamedTuple):
 
 
 class Ended(NamedTuple):
-    """The block that was entered came to its end. `signal`: the last word of its agents, None where none of them said one."""
+    """What was entered came to its end. `signal`: the last word of its agents, None where none of them said one; `cut`: it was a replay,
+    and a step in it said `end` for the sequence."""
 
     iteration: int
     signal: Signal | None = None
+    cut: bool = False
 
 
 class Continued(NamedTuple):
@@ -185,14 +198,6 @@ class View(Protocol):
     def turns(self) -> int:
         """How many turns this step has had in this run, all visits together."""
         ...
-
-
-class Defect(NamedTuple):
-    """What is wrong with a step's fields together, where each alone is right; found when the file is loaded. `path`: below the step."""
-
-    path: tuple[str, ...]
-    message: str
-    hint: str = ""
 
 
 # ---- what a model adapter gets and gives ----

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from ..core import canonical, offering
 from ..core.config import Agent, Config
 from ..core.errors import ToolgateError
+from ..core.fields import HIDDEN
 from ..core.intents import AskModel, Completion, Exchange, Offer, TurnRequest
 from ..core.records import Run, Turn
 from ..core.soundness import clean
@@ -50,8 +51,8 @@ def offers(agent: Agent, config: Config, run: Run) -> tuple[Offer, ...]:
 
 
 def _readable(tx: Reader, run: str, reads: tuple[str, ...]) -> list[str]:
-    keys = tx.keys(run)
-    return list(keys) if "*" in reads else [key for key in keys if key in reads]
+    keys = [key for key in tx.keys(run) if not key.startswith(HIDDEN)]
+    return keys if "*" in reads else [key for key in keys if key in reads]
 
 
 def _value(tx: Reader, run: str, key: str) -> tuple[Json, Provenance]:

@@ -17,11 +17,11 @@ from ..core.types import Json
 from ..core.verdict import Park, Question, Start
 from ..core.world import Needs
 from . import editing, ending, gate, parking, recovery, standing
-from .advance import put, waiting
 from .answers import EffectWord
 from .cases import Case, Decided, Decision, Undone, claim, said
 from .engine import Engine
 from .parking import tells
+from .place import put, waiting
 from .unit import Unit
 from .work import Invoke
 

@@ -15,7 +15,8 @@ from ..core.results import ToolResult
 from ..core.verdict import Park, Question, time_left
 from ..core.world import Needs, World
 from . import asking, gate, ownership, parking, settling
-from .advance import advance, fail_step, put, waiting
+from .advance import advance
+from .place import fail_step, put, waiting
 from .unit import Unit, write
 from .work import Ask, Invoke, More, Prepare, Rest, Work
 

@@ -13,10 +13,10 @@ from ..core.records import Row, Run
 from ..core.types import Json, Verb
 from ..core.values import NamedTuple
 from . import parking, standing
-from .advance import fail_step, put
 from .answers import EffectWord
 from .cases import Undone
 from .engine import Engine
+from .place import fail_step, put
 from .unit import Unit
 from .work import Work
 

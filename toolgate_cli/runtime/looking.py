@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, cast
 from ..core import canonical, chain, digests, effects
 from ..core.definition import declared, is_whole, opened
 from ..core.errors import ToolgateError
+from ..core.fields import HIDDEN
 from ..core.records import Call, Row, RowQuery, Run, RunQuery
 from ..core.types import Json, Provenance
 from . import departed, ownership, redacted, standing
@@ -113,7 +114,7 @@ def _context(tx: Reader, run: str) -> tuple[dict[str, tuple[Json, Provenance]], 
     values: dict[str, tuple[Json, Provenance]] = {}
     erased: list[str] = []
     for key in tx.keys(run):
-        value = tx.value(run, key)
+        value = tx.value(run, key) if not key.startswith(HIDDEN) else None
         if value is not None and value.value is not None:
             values[key] = canonical.parse(value.value), value.provenance
         elif value is not None and value.call_id is not None and redacted.is_redacted(tx, value.call_id):

@@ -73,8 +73,8 @@ class Provider(Protocol):
 
 
 class StepKind(Protocol):
-    """One file of steps/: `Fields` (an annotated NamedTuple) is its table in a workflow. One whose fields can be wrong together may also
-    have `defects(fields)`, a tuple of `Defect`."""
+    """One file of steps/: `Fields` (an annotated NamedTuple) is its table in a workflow. One whose fields depend on each other may also
+    have `check(step)`: what is wrong with a table whose fields are right one by one, as `core.fields.Defect`s."""
 
     Fields: type
 

@@ -12,9 +12,9 @@ from ..core.person import SYSTEM
 from ..core.records import Attempt, Call, Outcome, Row, Run
 from ..core.types import Json
 from . import ownership, parking, settling, standing
-from .advance import put as put_run
-from .advance import waiting
 from .departed import as_row, dead, effect_of
+from .place import put as put_run
+from .place import waiting
 from .unit import Unit, write
 
 if TYPE_CHECKING:

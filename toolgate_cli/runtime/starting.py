@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Protocol, cast
+from typing import TYPE_CHECKING
 
 from ..core import canonical, cursor
 from ..core.definition import Definition, StepTable, opened
@@ -13,9 +13,9 @@ from ..core.records import Definition as Stored
 from ..core.records import EventQuery, Row, RowQuery, Run, RunQuery, Value
 from ..core.types import Json, Verb
 from ..core.world import Needs
-from . import ownership, parking, recovery, settling, standing
-from .advance import build, put
+from . import ownership, parking, recovery, replaying, settling, standing
 from .engine import Engine
+from .place import put
 from .unit import Unit
 from .work import Prepare, Work
 
@@ -179,11 +179,14 @@ def retry_step(engine: Engine, run_id: str, step: str, reason: str | None = None
         definition = opened(stored)
         top = _top(definition, step)
         _has_come_to(run, definition, step, top)
-        _may_retry(engine, unit, run, definition.sequence("")[top])
+        table = definition.sequence("")[top]
+        _may_retry(engine, unit, run, table)
         refusal, work = None if may_run_twice else _doubt(unit, run, definition, top), None
         if refusal is not None:  # a missing flag is itself on record
             unit.record("DECISION_REFUSED", run, {"verb": "retry --step", "kind": refusal.kind, **engine.person.facts()}, step=step)
         else:
+            if replaying.is_bound(engine.ports, table):
+                replaying.use(unit, run, step)
             work = _reposition(engine, unit, run, step, top, {"reason": reason, "may_run_twice": may_run_twice})
     if refusal is not None:
         raise refusal
@@ -233,25 +236,16 @@ def _top(definition: Definition, step: str) -> int:
     raise ToolgateError("not_found", f"no step {step} in this workflow", f"its steps: {steps}")
 
 
-class RetryPolicy(Protocol):
-    """The `retry` field of a step kind that is not repeated unless its workflow says so."""
-
-    allow: bool
-    max_retries: int
-
-
 def _may_retry(engine: Engine, unit: Unit, run: Run, table: StepTable) -> None:
-    """A kind with a field `retry` is repeated only as that says; every repetition is an event, and those are what is counted."""
-    _, fields = build(engine.ports, table)
-    if not hasattr(fields, "retry"):
+    """A kind with a field `retry` is repeated only as that says."""
+    if not replaying.is_bound(engine.ports, table):
         return
-    step, policy = table["id"], cast("RetryPolicy | None", fields.retry)
+    step, policy = str(table["id"]), replaying.policy(engine.ports, table)
     if policy is None or not policy.allow:
         raise ToolgateError(
             "wrong_state", f"the step {step} does not allow a retry", "its workflow would have to say retry = { allow = true }"
         )
-    used = sum(event.step_id == step for event in unit.tx.events(EventQuery(run.id, "STEP_RETRIED")))
-    if used >= policy.max_retries:
+    if replaying.used(unit.tx, run.id, step) >= policy.max_retries:
         raise ToolgateError(
             "wrong_state",
             f"the step {step} has used up its {policy.max_retries} retries (retry.max_retries)",

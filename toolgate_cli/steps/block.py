@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Literal
 
-from ..core.fields import Between, Key, Names, Reads
-from ..core.intents import Continued, Defect, Done, Ended, Enter, Intent, View
+from ..core.fields import Between, Defect, Key, Names, Reads
+from ..core.intents import Continued, Done, Ended, Enter, Intent, View
 from ..core.records import Turn
 from ..core.types import Json
 from ..core.values import NamedTuple
@@ -56,7 +56,7 @@ def _ended(block: str, loop: Repeat, view: View, ended: Ended) -> Intent:
     return Done() if over else _rounds.next(block, loop, view, ended.iteration)
 
 
-def defects(step: Fields) -> tuple[Defect, ...]:
+def check(step: Fields) -> tuple[Defect, ...]:
     """What a loop lacks, and what it has that its kind of loop would never look at."""
     loop = step.repeat
     if loop is None:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, cast
 
-from ...core import tables
 from ...core.config import Config
-from ...core.definition import COMMON
-from ...core.fields import RESERVED_NAMES, Key, Names, Reads
-from ...core.intents import Defect
+from ...core.fields import RESERVED_NAMES, Defect, Key, Names, Reads
+from ...core.tables import table
 from ...core.types import Json
 from .. import models, shapes
 from ..document import Table, check_values
@@ -23,6 +21,7 @@ from .blocks import Use, check_blocks
 from .forms import check_form
 from .marks import check_mark
 from .references import Scope
+from .replays import check_replay
 from .schemas import check_schema
 from .tools import texts
 
@@ -92,10 +91,10 @@ class _Flow:
                 name = step.get("id")
                 if isinstance(name, str) and ids.setdefault(name, number) != number:
                     self._issues.add((*where, "id"), f"a step of this sequence is called {name} already")
-                uses += self._check_step(step, where, [str(s["id"]) for s in steps if isinstance(s, dict) and "id" in s])
+                uses += self._check_step(step, where, steps)
         return uses
 
-    def _check_step(self, step: Step, path: KeyPath, siblings: list[str]) -> list[Use]:
+    def _check_step(self, step: Step, path: KeyPath, siblings: list[Json]) -> list[Use]:
         name, kind = step.get("id"), step.get("type")
         if isinstance(name, str):
             check_name(name, "a step", (*path, "id"), self._issues)
@@ -114,7 +113,9 @@ class _Flow:
         self._check_together(self._kinds.step_kind(kind), step, path)
         uses: list[Use] = []
         for found in marked(fields, step, path):
-            if isinstance(found.marker, Names):
+            if isinstance(found.marker, Names) and found.marker.what == "earlier step":
+                check_replay(found, siblings[: int(path[-1])], self._kinds, self._issues)
+            elif isinstance(found.marker, Names):
                 uses += self._check_named(found.marker, found, siblings)
             elif isinstance(found.marker, Reads) and not (found.marker.any_word and found.text == "*"):
                 self._scope.check_name(found.text, found.path, self._issues)
@@ -138,14 +139,11 @@ class _Flow:
             self._issues.warn((*path, "arguments"), f"{tool} needs the argument {name}: without it the call is refused")
 
     def _check_together(self, kind: StepKind, step: Step, path: KeyPath) -> None:
-        defects: Callable[[object], tuple[Defect, ...]] | None = getattr(kind, "defects", None)
-        if defects is None or self._issues.below(path):
-            return
-        own = {key: value for key, value in step.items() if key not in COMMON}
-        for defect in defects(tables.table(kind.Fields, own)):
-            self._issues.add((*path, *defect.path), defect.message, defect.hint)
+        check: Callable[[object], Iterable[Defect]] | None = getattr(kind, "check", None)
+        for defect in check(table(kind.Fields, step)) if check is not None else ():
+            self._issues.add((*path, *defect.path), defect.text, defect.hint)
 
-    def _check_named(self, marker: Names, found: Marked, siblings: list[str]) -> list[Use]:
+    def _check_named(self, marker: Names, found: Marked, siblings: list[Json]) -> list[Use]:
         """A name must be that of something; the blocks among them are given back."""
         if marker.or_words and found.text in RESERVED_NAMES:
             return []
@@ -154,7 +152,7 @@ class _Flow:
             "form": self._forms,
             "agent": self._config.agents,
             "tool": self._config.tools,
-            "step": dict.fromkeys(siblings),
+            "step": {str(step["id"]): step for step in siblings if isinstance(step, dict) and "id" in step},
         }[marker.what]
         if found.text in known:
             return [Use(found.text, found.path)] if marker.what == "block" else []

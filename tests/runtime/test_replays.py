@@ -1,0 +1,221 @@
+"""Steps that are run again by a step: once for each time it is reached, within a budget that outlives everything, and never twice."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from toolgate_cli.core.errors import ToolgateError
+
+from . import texts
+from .fakes import COMPLETE, FAILED, call
+from .kit import Home, dies, payload
+from .texts import step, uses
+from .watch import changed
+
+FREE: dict[str, Any] = {"allow": True, "allow_from_previous": True}
+
+
+def again(target: str = "a", mode: str = "single", **more: object) -> dict[str, object]:
+    return step("again", "retry_previous", step=target, mode=mode, **more)
+
+
+def write(home: Home, *steps: dict[str, object], more: str = "", **blocks: Any) -> None:
+    home.write(twice=texts.flow("twice", *steps, blocks=blocks, more=more))
+
+
+def retried(home: Home, run: str) -> list[tuple[str | None, Any]]:
+    return [(event.step_id, {**payload(event)}) for event in home.events(run, "STEP_RETRIED")]
+
+
+def completed(home: Home, run: str) -> list[str | None]:
+    return [event.step_id for event in home.events(run, "STEP_COMPLETED")]
+
+
+NOTE = [step("n", "assign", set={"seen": "y"})]
+STOP = step("stop", "fail", reason="x")
+
+
+# ---- what runs again ----
+@pytest.mark.parametrize(
+    ("mode", "order"), [("single", ["a", "b", "a", "again", "after"]), ("from", ["a", "b", "a", "b", "again", "after"])]
+)
+def test_the_step_alone_or_all_from_it_is_run_once_more(home: Home, mode: str, order: list[str]) -> None:
+    write(home, uses("a", "free.send"), uses("b", "idem.put"), again(mode=mode), texts.AFTER)
+    run = home.start("twice")
+    assert home.run(run).status == "COMPLETED" and completed(home, run) == order
+    assert retried(home, run) == [("a", {"attempt": 1, "cap": 1, "mode": mode, "target": "a", "by": "again"})]
+    assert len({started.call for started in home.tools.starts}) == len(home.tools.starts)  # each a call of its own, with its own key
+
+
+def test_what_a_replayed_step_writes_counts_and_its_output_is_the_new_one(home: Home) -> None:
+    write(home, step("n", "assign", set={"x": "1"}), step("a", "agent", agent="clerk", writes=["*"], retry=FREE),
+          step("over", "assign", set={"x": "over"}), again(), step("see", "assign", set={"seen": "${x} ${steps.a}"}))  # fmt: skip
+    home.models.turns["a"] = [[{"type": "set_context", "values": {"x": n}}, {"type": "complete", "output": n}] for n in ("one", "two")]
+    run = home.start("twice")
+    assert home.value(run, "seen") == "two two" and [r.ordinal for r in home.models.asked] == [0, 1]
+    assert [len(r.history) for r in home.models.asked] == [0, 0]
+
+
+def test_a_pause_in_a_replay_goes_on_in_the_same_one(home: Home) -> None:
+    write(home, uses("a", "ask.send"), step("b", "input", form="ship"), again(mode="from"), texts.AFTER, more=texts.FORM)
+    run = home.start("twice")
+    for n, street in enumerate(("first", "second")):
+        home.decide("approve", run)
+        assert home.run(run).status == "AWAITING_INPUT" and len(retried(home, run)) == n
+        home.answer(run, {"street": street}, {})
+    assert home.run(run).status == "COMPLETED" and home.value(run, "ship.street") == "second" and len(home.tools.starts) == 2
+    assert len(retried(home, run)) == 1
+
+
+@pytest.mark.parametrize("gate", ["approval", "review"])
+def test_a_gate_in_a_replay_asks_again(home: Home, gate: str) -> None:
+    write(home, uses("a", "free.send", gate=gate), uses("b", "idem.put"), again(), texts.AFTER)
+    run = home.start("twice")
+    for n in (1, 2):
+        assert home.run(run).status.startswith("AWAITING") and home.tools.names().count("free.send") == n
+        desk = home.desk()
+        if gate == "review":
+            desk.review(desk.select_step(run, "a", "review"), note="seen")
+        else:
+            desk.approve_step(desk.select_step(run, "a", "approve"))
+    assert home.run(run).status == "COMPLETED" and home.tools.names() == ["free.send", "idem.put", "free.send"]
+
+
+def test_a_replay_stops_where_a_step_of_it_fails(home: Home) -> None:
+    way = step("way", "branch", on="seen", arms={"": "note", "*": "fail"})
+    write(home, uses("a", "free.send"), way, uses("c", "idem.put"), again(mode="from"), texts.AFTER, note=NOTE)
+    run = home.start("twice")
+    assert home.run(run).status == "FAILED" and home.tools.names() == ["free.send", "idem.put", "free.send"]
+    assert home.types(run).count("RUN_FAILED") == 1
+
+
+def test_a_step_that_ends_the_sequence_ends_it_in_a_replay_too(home: Home) -> None:
+    way = step("way", "branch", on="seen", arms={"": "note", "*": "end"})
+    write(home, uses("a", "free.send"), way, again(mode="from"), texts.AFTER, note=NOTE)
+    run = home.start("twice")
+    assert home.run(run).status == "COMPLETED" and "after" not in completed(home, run)
+
+
+@pytest.mark.parametrize("dead", [1, 2])
+def test_a_crash_in_a_replay_begins_no_other(home: Home, dead: int) -> None:
+    write(home, uses("a", "free.send"), uses("b", "idem.put"), again(mode="from"), texts.AFTER)
+    from .fakes import OK
+
+    home.tools.plan["idem.put"] = [*[OK] * (dead - 1), dies]
+    process = home.process()
+    home.killed(lambda: process.desk.start("twice", {}, {}))
+    run = home.events(type="RUN_STARTED")[-1].run_id or ""
+    home.desk().pending(None, 10)
+    home.decide("retry", run)
+    assert home.run(run).status == "COMPLETED" and home.tools.names().count("free.send") == 2 and len(retried(home, run)) == 1
+
+
+# ---- how often ----
+LOOP = step("loop", "block", block="body", repeat={"until": "count", "max": 3})
+
+
+def test_what_was_run_again_often_enough_is_followed_by_the_fallback(home: Home) -> None:
+    write(home, LOOP, body=[uses("a", "free.send"), again(max_retries=2, fallback="instead")], instead=[uses("f", "ask.send")])
+    run = home.start("twice")
+    assert home.run(run).status == "AWAITING_TOOL_APPROVAL" and home.tools.names() == ["free.send"] * 5
+    assert home.row(run).step == "loop/again/f"
+    home.decide("approve", run)
+    assert home.run(run).status == "COMPLETED" and home.tools.names() == ["free.send"] * 5 + ["ask.send"]
+    assert [told["attempt"] for _, told in retried(home, run)] == [1, 2]
+
+
+def test_without_a_fallback_it_fails(home: Home) -> None:
+    write(home, LOOP, body=[uses("a", "free.send"), again(max_retries=1)])
+    run = home.start("twice")
+    assert home.run(run).status == "FAILED" and "max_retries" in str(home.run(run).error) and home.tools.names() == ["free.send"] * 3
+
+
+def test_the_budget_of_an_agent_is_shared_with_the_operator(home: Home) -> None:
+    write(home, step("a", "agent", agent="clerk", retry={**FREE, "max_retries": 2}), again(max_retries=5), STOP)
+    home.models.turns["a"] = [[COMPLETE]] * 9
+    run = home.start("twice")
+    assert len(home.models.asked) == 2
+    home.desk().retry_step(run, "a")  # the second unit; the replay after it has none left
+    assert len(home.models.asked) == 3 and home.run(run).status == "FAILED" and "used up its 2 retries" in str(home.run(run).error)
+    before = home.dump()
+    with pytest.raises(ToolgateError) as caught:
+        home.desk().retry_step(run, "a")
+    assert caught.value.kind == "wrong_state" and changed(before, home.dump()) == []
+
+
+def test_an_operators_retry_of_the_target_lets_the_replay_fire_again(home: Home) -> None:
+    write(home, uses("a", "free.send"), again(max_retries=2), STOP)
+    run = home.start("twice")
+    home.desk().retry_step(run, "a")
+    assert home.tools.names() == ["free.send"] * 4 and [t.get("attempt") for _, t in retried(home, run)] == [1, None, 2]
+
+
+def test_the_fallback_runs_even_where_the_agents_own_budget_is_gone(home: Home) -> None:
+    body = [step("a", "agent", agent="clerk", retry={**FREE, "max_retries": 1}), again(max_retries=1, fallback="instead")]
+    write(home, LOOP, body=body, instead=[uses("f", "free.send")])
+    home.models.turns["a"] = [[COMPLETE]] * 9
+    run = home.start("twice")
+    assert home.run(run).status == "COMPLETED" and home.tools.names() == ["free.send"] * 2 and len(home.models.asked) == 4
+
+
+def test_counters_are_nobodys_business(home: Home) -> None:
+    write(home, step("a", "agent", agent="clerk", reads=["*"], retry=FREE), again(), texts.AFTER)
+    home.models.turns["a"] = [[call("free.send", text="hi")], [COMPLETE], [COMPLETE]]
+    run = home.start("twice")
+    assert home.run(run).status == "COMPLETED" and all(not k.startswith("__") for asked in home.models.asked for k in asked.context)
+    view = home.desk().show_run(run)[0]
+    assert view.context is not None and not [key for key in view.context if key.startswith("__")]
+
+
+def test_a_failed_call_in_a_replay_is_decided_and_the_replay_goes_on(home: Home) -> None:
+    from .fakes import OK
+
+    write(home, uses("a", "free.send"), again(), texts.AFTER)
+    home.tools.plan["free.send"] = [OK, FAILED]
+    run = home.start("twice")
+    assert home.run(run).status == "AWAITING_TOOL_DECISION"
+    home.decide("continue_tool", run)
+    assert home.run(run).status == "COMPLETED" and len(home.tools.starts) == 2
+
+
+# ---- what is refused when the file is loaded ----
+AGENT = step("a", "agent", agent="clerk")
+INNER = step("in", "block", block="body")
+BODY = {"body": [step("x", "assign", set={"x": "1"})]}
+
+
+@pytest.mark.parametrize(
+    ("steps", "said"),
+    [
+        ([again("b"), uses("b", "free.send")], "twice.toml:10: steps[0].step: there is no step b before this one"),
+        ([uses("aa", "free.send"), again("a")], "there is no step a before this one"),
+        ([again("again")], "there is no step again before this one"),
+        ([AGENT, again()], "the step a does not allow it"),
+        ([{**AGENT, "retry": {"allow": True}}, again()], "the step a does not allow it"),
+        ([uses("a", "free.send"), INNER, again()], "it would run the block in again"),
+        ([INNER, again("in")], "it would run the block in again"),
+        ([uses("a", "free.send"), again(fallback="nowhere")], "there is no block nowhere"),
+        ([uses("a", "free.send"), again(mode="all")], '"all" is not one of single, from'),
+    ],
+)
+def test_a_replay_that_cannot_be_is_refused_with_its_line(quick: Home, steps: list[dict[str, object]], said: str) -> None:
+    write(quick, *steps, **BODY)
+    with pytest.raises(ToolgateError) as caught:
+        quick.start("twice")
+    assert caught.value.kind == "invalid" and said in caught.value.message
+
+
+def test_a_composite_after_it_is_fine_and_so_is_a_target_in_a_block(quick: Home) -> None:
+    write(quick, uses("a", "free.send"), again(), INNER, body=[uses("a", "free.send"), again()])
+    run = quick.start("twice")
+    assert quick.run(run).status == "COMPLETED" and len(quick.tools.starts) == 4
+
+
+def test_a_step_of_the_fallback_is_named_by_the_step_that_holds_it(quick: Home) -> None:
+    write(quick, uses("a", "free.send"), again(fallback="body"), STOP, **BODY)
+    run = quick.start("twice")
+    with pytest.raises(ToolgateError) as caught:
+        quick.desk().retry_step(run, "x")
+    assert caught.value.hint == "use --step again"
