@@ -22,6 +22,7 @@ KINDS = sorted(path.stem for path in Path(toolgate_cli.steps.__path__[0]).glob("
 FORM = [{"id": "street", "type": "TEXT", "label": "Street", "required": True}]
 MOST = 50  # plans of one step
 NAMED = {"block": "pay", "form": "address", "agent": "clerk", "tool": "orders.lookup", "step": "decide", "earlier step": "decide"}
+NAMED |= {"workflow": "refund"}
 
 
 def sample(hint: Any, outer: tuple[object, ...] = ()) -> Any:

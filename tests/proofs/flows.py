@@ -48,3 +48,19 @@ type = "retry_previous"
 step = "first"
 mode = "from"
 """
+
+NESTED = """
+schema = 1
+id = "pay"
+[[steps]]
+id = "twice"
+type = "block"
+block = "one"
+repeat = { until = "count", max = 2 }
+[[blocks.one]]
+id = "in"
+type = "workflow"
+workflow = "inner"
+inputs = { who = "bob" }
+outputs = { noted = "noted" }
+"""

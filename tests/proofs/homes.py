@@ -129,6 +129,22 @@ label = "Number"
 required = true
 """
 
+INNER = """
+schema = 1
+id = "inner"
+[inputs.who]
+type = "string"
+[[steps]]
+id = "first"
+type = "tool"
+tool = "ledger.pay"
+arguments = { to = "${inputs.who}" }
+[[steps]]
+id = "note"
+type = "assign"
+set = { noted = "${inputs.who}" }
+"""
+
 
 @contextmanager
 def folder() -> Iterator[Path]:
@@ -156,6 +172,7 @@ def make(
     (path / "script.toml").write_text(SCRIPT)
     usual = WORKFLOW.format(gate=gate)
     (path / "pay.toml").write_text(flow or (usual[: usual.index('[[steps]]\nid = "clerk"')] if brief else usual))
+    (path / "inner.toml").write_text(INNER)
     (path / "edited.json").write_text('{"to": "eve"}')
     (path / "settled.json").write_text('{"applied": true, "result": 1}')
     set_mode(path, mode)

@@ -114,6 +114,7 @@ SCENARIOS = (
     Scenario("recover", ("recover",), "RUN_RECOVERED", killed),
     Scenario("approve in a loop", APPROVE, "TOOL_INVOCATION_APPROVED", started, policy="require_approval", flow=flows.LOOPS),
     Scenario("approve in a replay", APPROVE, "TOOL_INVOCATION_APPROVED", in_a_replay, policy="require_approval", flow=flows.REPLAYS),
+    Scenario("approve in a workflow inside", APPROVE, "TOOL_INVOCATION_APPROVED", started, policy="require_approval", flow=flows.NESTED),
 )  # fmt: skip
 
 

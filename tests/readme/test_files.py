@@ -31,8 +31,8 @@ def keys(value: Any) -> Iterator[str]:
 
 @pytest.fixture(scope="module")
 def files() -> dict[str, str]:
-    operator, workflow, script = blocks.of("toml")
-    return {"toolgate.toml": operator, "workflows/refund.toml": workflow, "script.toml": script}
+    operator, workflow, inner, script = blocks.of("toml")
+    return {"toolgate.toml": operator, "workflows/refund.toml": workflow, "workflows/thanks.toml": inner, "script.toml": script}
 
 
 @pytest.fixture

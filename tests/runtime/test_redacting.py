@@ -64,6 +64,18 @@ def test_a_list_that_a_loop_copied_is_named_and_the_items_go(home: Home) -> None
     assert [still for still in erased.still if still.startswith("list ")] and "context" not in holding(home, TOLD)
 
 
+def test_copies_in_a_workflow_inside_go_too(home: Home) -> None:
+    home.tools.plan["ask.send"] = [ToolResult("answered", ok=False, code=3, output=json.dumps(TOLD), size=40, message=TOLD)]
+    home.write(inside=texts.flow("inside", texts.uses("s", "ask.send"), texts.step("n", "assign", set={"copy": "${tool.ask.send.error}"})))
+    home.write(outside=texts.flow("outside", texts.step("in", "workflow", workflow="inside", outputs={"out": "copy"})))
+    run = home.start("outside")
+    id = home.row(run).id
+    home.decide("approve", run)
+    assert home.run(run).status == "COMPLETED" and "context" in holding(home, TOLD)
+    redact(home, id)
+    assert "context" not in holding(home, TOLD) and verified(home)
+
+
 # ---- what goes ----
 def test_a_settled_call_loses_all_its_text_in_every_table_and_file(home: Home) -> None:
     run, id = settled(home, text=ASKED)

@@ -22,7 +22,10 @@ from toolgate_cli.core.intents import (
     Ended,
     Enter,
     Escalate,
+    Filled,
+    FillInputs,
     Intent,
+    Nest,
     Noted,
     Pause,
     Replay,
@@ -50,6 +53,9 @@ class FakeView:
 
     def provenance(self, key: str) -> Provenance:
         return self.provenances.get(key, "user") if self.value(key) is not None else "system"
+
+    def inner(self, key: str) -> tuple[Json, Provenance]:
+        return self.value(key), self.provenances.get(key, "user")
 
     def copied(self, digest: str) -> Sequence[Json]:
         return next(list_ for list_ in self.lists if sha256(canonical.encode(list_)) == digest)
@@ -115,6 +121,10 @@ def reply(intent: Intent, turns: list[Turn]) -> Arrived:
             return Noted("go ahead")
         case Enter():
             return Ended(intent.iteration)
+        case FillInputs():
+            return Filled({"order": "A-17"})
+        case Nest():
+            return Ended(0)
         case Replay():
             return Ended(0)
         case Pause():

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, cast
 
 from . import canonical
-from .intents import Answered, Arrived, Continued, Ended, Noted, Signal
+from .intents import Answered, Arrived, Continued, Ended, Filled, Noted, Signal
 from .records import Turn
 from .types import Json
 from .values import NamedTuple
@@ -21,7 +21,7 @@ WAIT = "wait"  # a person is asked (a form, an escalation)
 INSIDE = "inside"  # the block above runs
 GATE = "gate"  # done; its gate waits
 PAUSED = "paused"  # the run was paused here
-_RARE = ("signal", "stop")  # fields of a frame that are kept by name
+_RARE = ("signal", "stop", "workflow", "shared")  # fields of a frame that are kept by name
 
 
 class Frame(NamedTuple):
@@ -29,7 +29,8 @@ class Frame(NamedTuple):
     own state;
     `calls`: ids of the open batch; `wary`: allow counts as require_approval for the rest of the turn;
     `came`: what has come in for the step and was not planned with yet; `signal`: the last word of its agents on another round;
-    `stop`: it runs steps of the sequence below it again, and ends before this one."""
+    `stop`: it runs steps of the sequence below it again, and ends before this one; `workflow`: the one that begins here, "" where it is
+    that of the frame below; `shared`: in the same context."""
 
     block: str
     position: int = 0
@@ -41,13 +42,15 @@ class Frame(NamedTuple):
     came: Arrived = None
     signal: Signal | None = None
     stop: int | None = None
+    workflow: str = ""
+    shared: bool = False
 
     def next(self) -> Frame:
         return self.to(self.position + 1)
 
     def to(self, position: int) -> Frame:
         """Before another step of the same sequence: what belongs to the step that it stood at is left behind."""
-        return Frame(self.block, position, self.iteration, signal=self.signal, stop=self.stop)
+        return self._replace(position=position, phase=ENTER, memo={}, calls=(), wary=False, came=None)
 
 
 Cursor = tuple[Frame, ...]
@@ -89,6 +92,8 @@ def _keep(came: Arrived) -> Json:
             return ["noted", note]
         case Ended(iteration, signal, cut):
             return ["ended", iteration, signal, cut]
+        case Filled(values):
+            return ["filled", dict(values)]
         case Continued():
             return ["continued"]
         case _:
@@ -107,6 +112,8 @@ def _revive(kept: Json) -> Arrived:
             return Ended(iteration)
         case ["ended", int(iteration), signal, bool(cut)]:
             return Ended(iteration, cast("Signal | None", signal), cut)
+        case ["filled", dict(values)]:
+            return Filled(values)
         case ["continued"]:
             return Continued()
         case _:

@@ -22,7 +22,7 @@ class Names(NamedTuple):
     """The text is the name of something that must exist; `earlier step`: one that stands before this one in its sequence and can be run
     again. `or_words`: the reserved words `end`, `continue`, `fail` are allowed as well."""
 
-    what: Literal["block", "form", "agent", "tool", "step", "earlier step"]
+    what: Literal["block", "form", "agent", "tool", "step", "earlier step", "workflow"]
     or_words: bool = False
     of: Literal["values", "keys"] = "values"
 

@@ -107,6 +107,23 @@ class Enter(NamedTuple):
     copy: str | None = None
 
 
+class FillInputs(NamedTuple):
+    """Checks what is given to another workflow against its inputs, outside any transaction, as for a start; the step is planned again with
+    `Filled`, or fails."""
+
+    workflow: str
+    given: Mapping[str, Json]
+
+
+class Nest(NamedTuple):
+    """Runs another workflow of the bundle inside this step, which is planned again with `Ended`. `inputs` as they were filled;
+    `shared`: it has no context of its own."""
+
+    workflow: str
+    inputs: Mapping[str, Json] = {}
+    shared: bool = False
+
+
 class Replay(NamedTuple):
     """Runs an earlier step of this sequence again, or all `from` it to this one, if a unit is left of the budget: `most` replays in a run,
     and what the step itself allows. Then this one is planned again with `Ended`. `otherwise`: the block to run after `most` replays; None:
@@ -125,7 +142,7 @@ class Pause(NamedTuple):
     memo: Mapping[str, Json] = {}
 
 
-Intent: TypeAlias = Done | Fail | CallTools | AskModel | AskPerson | Escalate | Enter | Replay | Pause
+Intent: TypeAlias = Done | Fail | CallTools | AskModel | AskPerson | Escalate | Enter | FillInputs | Nest | Replay | Pause
 
 
 # ---- what has come in since the step was planned last ----
@@ -157,11 +174,17 @@ class Ended(NamedTuple):
     cut: bool = False
 
 
+class Filled(NamedTuple):
+    """The inputs of another workflow, checked, defaults included."""
+
+    values: Mapping[str, Json]
+
+
 class Continued(NamedTuple):
     """A person continued a paused run."""
 
 
-Arrived: TypeAlias = Settled | Turn | Answered | Noted | Ended | Continued | None
+Arrived: TypeAlias = Settled | Turn | Answered | Noted | Ended | Filled | Continued | None
 
 
 class View(Protocol):
@@ -177,6 +200,10 @@ class View(Protocol):
 
     def provenance(self, key: str) -> Provenance:
         """Where the value of a key came from; raises KeyError where the key is absent."""
+        ...
+
+    def inner(self, key: str) -> tuple[Json, Provenance]:
+        """A context value of the workflow that ran inside this step; raises KeyError where the key is absent."""
         ...
 
     def copied(self, digest: str) -> Sequence[Json]:

@@ -9,12 +9,28 @@ from ..core import canonical, cursor
 from ..core.cursor import Cursor, Frame
 from ..core.definition import Definition, opened
 from ..core.errors import ToolgateError
-from ..core.intents import Arrived, AskModel, AskPerson, CallTools, Done, Enter, Escalate, Fail, Intent, Pause, Replay, Settled, Write
+from ..core.intents import (
+    Arrived,
+    AskModel,
+    AskPerson,
+    CallTools,
+    Done,
+    Enter,
+    Escalate,
+    Fail,
+    FillInputs,
+    Intent,
+    Nest,
+    Pause,
+    Replay,
+    Settled,
+    Write,
+)
 from ..core.records import Run, Step
 from ..core.secrets import Secrets
 from ..core.types import Json
 from ..core.world import World
-from . import asking, batch, blocks, replaying
+from . import asking, batch, blocks, nesting, replaying
 from .place import Place, Walk, ask, build, failed, put, waiting, write
 from .unit import Unit
 from .view import StepView
@@ -45,7 +61,7 @@ def advance(unit: Unit, run: Run, world: World, arrived: Arrived = None) -> Work
 
 
 def _step(unit: Unit, run: Run, definition: Definition, world: World, frames: Cursor) -> Walk:
-    sequence = definition.sequence(frames[-1].block)
+    sequence = definition.within(frames).sequence(frames[-1].block)
     if blocks.is_over(frames[-1], sequence):
         return blocks.leave(unit, run, definition, frames)
     place = Place(unit, run, definition, world, frames, sequence[frames[-1].position], definition.path(frames))
@@ -90,9 +106,8 @@ def _storable(intent: Intent, secrets: Secrets) -> None:
 
 def _plan(place: Place, arrived: Arrived) -> Intent:
     ports, at = place.unit.ports, (place.frame.block, place.frame.position)
-    kind, fields = place.definition.once(at, lambda: build(ports, place.table))
-    view = StepView(place.unit.tx, place.run.id, place.path, place.definition, place.world, place.frame.memo, arrived)
-    return kind.plan(fields, view)
+    kind, fields = place.flow.once(at, lambda: build(ports, place.table))
+    return kind.plan(fields, StepView(place, arrived))
 
 
 # ---- what each intent does ----
@@ -105,7 +120,7 @@ def _done(place: Place, intent: Intent) -> Walk:
     unit.record("STEP_COMPLETED", run, intent.event or {}, step=place.path)
     after = place.frame.next()
     if intent.then == "end":
-        after = after._replace(position=len(place.definition.sequence(place.frame.block)))
+        after = after._replace(position=len(place.flow.sequence(place.frame.block)))
     if intent.signal is not None:
         after = after._replace(signal=intent.signal)
     gate = place.table.get("gate", "none")
@@ -133,7 +148,7 @@ def _ask_model(place: Place, intent: Intent) -> Walk:
     assert isinstance(intent, AskModel)
     write(place, intent.writes)
     frame = place.frame._replace(phase=cursor.MODEL, memo=intent.memo, calls=(), wary=False)
-    work = asking.request(place.unit.tx, place.run, place.path, intent, place.world)
+    work = asking.request(place, intent)
     return place.run, place.at(frame), work, False
 
 
@@ -170,6 +185,8 @@ HANDLERS: dict[type, Callable[[Place, Intent], Walk]] = {
     AskPerson: _ask_person,
     Escalate: _escalate,
     Enter: blocks.enter,
+    FillInputs: nesting.fill,
+    Nest: nesting.enter,
     Replay: replaying.replay,
     Pause: _pause,
 }

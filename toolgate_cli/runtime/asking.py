@@ -5,43 +5,40 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from ..core import canonical, offering
+from ..core import canonical, offering, scopes
 from ..core.config import Agent, Config
 from ..core.errors import ToolgateError
-from ..core.fields import HIDDEN
 from ..core.intents import AskModel, Completion, Exchange, Offer, TurnRequest
 from ..core.records import Run, Turn
 from ..core.soundness import clean
 from ..core.types import Json, Provenance
-from ..core.world import World
 from . import redacted
 from .unit import Unit
 from .work import Ask
 
 if TYPE_CHECKING:
+    from .place import Place
     from .store import Reader
 
 
-def request(tx: Reader, run: Run, path: str, intent: AskModel, world: World) -> Ask:
+def request(place: Place, intent: AskModel) -> Ask:
     """Everything that the model is shown, read in the transaction that reached it."""
-    agent = world.config.agents[intent.agent]
+    tx, run, path, config, scope = place.unit.tx, place.run, place.path, place.world.config, place.scope
+    agent = config.agents[intent.agent]
     commands = intent.commands or agent.commands
-    ordinal = tx.next_turn(run.id, path)
-    history = tuple(_exchange(tx, turn, intent.heard) for turn in tx.turns(run.id, path, intent.first))
-    context = {key: _value(tx, run.id, key) for key in _readable(tx, run.id, intent.reads)}
     request = TurnRequest(
         run.id,
-        run.workflow,
+        place.flow.id,
         path.rsplit("/", 1)[-1],
         agent.name,
-        ordinal,
+        tx.next_turn(run.id, path),
         intent.prompt,
-        context,
-        history,
-        offers(agent, world.config, run) if "tool_invocation" in commands else (),
+        {key: _value(tx, run.id, scope + key) for key in _readable(tx, run.id, intent.reads, scope)},
+        tuple(_exchange(tx, turn, intent.heard) for turn in tx.turns(run.id, path, intent.first)),
+        offers(agent, config, run) if "tool_invocation" in commands else (),
         commands,
     )
-    return Ask(world.config.models[agent.model], request, path)
+    return Ask(config.models[agent.model], request, path)
 
 
 def offers(agent: Agent, config: Config, run: Run) -> tuple[Offer, ...]:
@@ -50,9 +47,9 @@ def offers(agent: Agent, config: Config, run: Run) -> tuple[Offer, ...]:
     return tuple(Offer(tool.capability, tool.description, tool.schema) for tool in tools)
 
 
-def _readable(tx: Reader, run: str, reads: tuple[str, ...]) -> list[str]:
-    keys = [key for key in tx.keys(run) if not key.startswith(HIDDEN)]
-    return keys if "*" in reads else [key for key in keys if key in reads]
+def _readable(tx: Reader, run: str, reads: tuple[str, ...], scope: str) -> list[str]:
+    keys = (scopes.readable(key, scope) for key in tx.keys(run))
+    return [key for key in keys if key is not None and ("*" in reads or key in reads)]
 
 
 def _value(tx: Reader, run: str, key: str) -> tuple[Json, Provenance]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from ..core import conditions, effects, quorum
 from ..core.errors import ToolgateError
-from ..core.intents import Arrived, Completion
+from ..core.intents import Arrived, Completion, Filled
 from ..core.person import Person
 from ..core.records import Attempt, Run
 from ..core.results import ToolResult
@@ -18,12 +18,12 @@ from . import asking, gate, ownership, parking, settling
 from .advance import advance
 from .place import fail_step, put, waiting
 from .unit import Unit, write
-from .work import Ask, Invoke, More, Prepare, Rest, Work
+from .work import Ask, Fill, Invoke, More, Prepare, Rest, Work
 
 if TYPE_CHECKING:
     from .ports import Ports
 
-Came: TypeAlias = ToolResult | Completion | ToolgateError | None  # what an outside work brought
+Came: TypeAlias = ToolResult | Completion | Filled | ToolgateError | None  # what an outside work brought
 PASSES = 100  # how often a world that keeps changing is read again
 
 
@@ -104,6 +104,11 @@ class Engine:
                     return ToolgateError(error.kind, self.world.secrets.scrub(error.message))
                 except Exception as error:  # noqa: BLE001  # an adapter that is broken ends its step, else nothing could move the run
                     return ToolgateError("failed", f"the model adapter failed: {type(error).__name__}")
+            case Fill(bundle, given, _):
+                try:
+                    return Filled(self.ports.files.inputs(bundle, given, {}))
+                except ToolgateError as error:
+                    return ToolgateError(error.kind, self.world.secrets.scrub(f"inputs of {bundle.id}: {error.message}"))
             case Prepare(needs, _):
                 self.prepare(needs)
             case Rest(seconds, _):
@@ -138,19 +143,22 @@ class Engine:
                 return self.move_on(unit, run)
             case Rest(_, waiting_attempt) | Prepare(_, Attempt() as waiting_attempt):
                 return self._repeat(unit, run, waiting_attempt)
-            case Ask():
-                return self._turn(unit, run, work, came)
+            case Ask() | Fill():
+                return self._answered(unit, run, work, came)
             case _:
                 return advance(unit, run, self.world) if self._owned(unit, run) else None
 
-    def _turn(self, unit: Unit, run: Run, ask: Ask, came: object) -> Work | None:
+    def _answered(self, unit: Unit, run: Run, work: Ask | Fill, came: Came) -> Work | None:
         if not self._owned(unit, run):
             return None  # cancelled or taken over while the model answered: what it said is not carried out
         if isinstance(came, ToolgateError):
-            put(unit, fail_step(unit, run, ask.path, came.message)._replace(owner=None), run.version)
+            put(unit, fail_step(unit, run, work.path, came.message)._replace(owner=None), run.version)
             return None
-        assert isinstance(came, Completion)
-        return advance(unit, run, self.world, asking.store(unit, run, ask, came))
+        if isinstance(work, Ask):
+            assert isinstance(came, Completion)
+            return advance(unit, run, self.world, asking.store(unit, run, work, came))
+        assert isinstance(came, Filled)
+        return advance(unit, run, self.world, came)
 
     def _repeat(self, unit: Unit, run: Run, waiting_attempt: Attempt) -> Work | None:
         """T1 of the next attempt: the whole gate again, as for a retry."""

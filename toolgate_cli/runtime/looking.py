@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, cast
 
-from ..core import canonical, chain, digests, effects
+from ..core import canonical, chain, digests, effects, scopes
 from ..core.definition import declared, is_whole, opened
 from ..core.errors import ToolgateError
 from ..core.fields import HIDDEN
@@ -114,7 +114,9 @@ def _context(tx: Reader, run: str) -> tuple[dict[str, tuple[Json, Provenance]], 
     values: dict[str, tuple[Json, Provenance]] = {}
     erased: list[str] = []
     for key in tx.keys(run):
-        value = tx.value(run, key) if not key.startswith(HIDDEN) else None
+        carrier, bare = scopes.split(key)
+        value = tx.value(run, key) if not bare.startswith(HIDDEN) else None
+        key = f"{carrier}:{bare}" if carrier else key
         if value is not None and value.value is not None:
             values[key] = canonical.parse(value.value), value.provenance
         elif value is not None and value.call_id is not None and redacted.is_redacted(tx, value.call_id):

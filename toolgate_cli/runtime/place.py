@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..core import canonical, cursor, statuses, tables
+from ..core import canonical, cursor, scopes, statuses, tables
 from ..core.cursor import Cursor, Frame
-from ..core.definition import COMMON, Definition, StepTable
+from ..core.definition import COMMON, Definition, Flow, StepTable
 from ..core.errors import ToolgateError
 from ..core.intents import Fail, Intent, Write
 from ..core.records import Row, Run, Step, Value
@@ -35,6 +35,16 @@ class Place(NamedTuple):
     path: str
 
     @property
+    def flow(self) -> Flow:
+        """The workflow that the step belongs to."""
+        return self.definition.within(self.frames)
+
+    @property
+    def scope(self) -> str:
+        """What stands before the keys of its context."""
+        return scopes.scope(self.definition.carrier(self.frames, shared=False))
+
+    @property
     def frame(self) -> Frame:
         return self.frames[-1]
 
@@ -59,9 +69,9 @@ def build(ports: Ports, table: StepTable) -> tuple[StepKind, object]:
 def write(place: Place, writes: tuple[Write, ...]) -> None:
     if not writes:
         return
-    place.unit.tx.add(
-        Value(place.run.id, w.key, place.top, None if w.call_id else canonical.encode(w.value), w.call_id, w.provenance) for w in writes
-    )
+    scope = place.scope
+    texts = ((w, None if w.call_id else canonical.encode(w.value)) for w in writes)
+    place.unit.tx.add(Value(place.run.id, scope + w.key, place.top, text, w.call_id, w.provenance) for w, text in texts)
     place.unit.record("CONTEXT_UPDATED", place.run, {"keys": [write.key for write in writes]}, step=place.path)
 
 

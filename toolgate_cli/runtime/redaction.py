@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from ..core import canonical, chain
+from ..core import canonical, chain, scopes
 from ..core.errors import ToolgateError
 from ..core.person import acted
 from ..core.quoting import SHORTEST, Quotes, texts
@@ -126,7 +126,8 @@ def _find(held: _Held) -> _Found:
         tuple(event.seq for event in held.events if event.payload is not None and event.type != chain.REDACTED and (
             event.call_id == call.id or (event.call_id is None and copied(_free(event.payload))))),
         tuple(value for value in held.values if value.value is not None and value.top >= 0 and (
-            value.value == body if value.key == error else not value.key.startswith("tool.") and copied(value.value))),
+            value.value == body if scopes.split(value.key)[1] == error
+            else not scopes.split(value.key)[1].startswith("tool.") and copied(value.value))),
         tuple(step for step in held.steps if step.output is not None and (
             copied(step.output) or (step.path == call.step and step.output == body))),
         tuple(turn for turn in held.turns if _asks(turn, call.id) and turn != _bare(turn)),

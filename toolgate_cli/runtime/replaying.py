@@ -61,7 +61,7 @@ def replay(place: Place, intent: Intent) -> Walk:
     """Once for each time that the step is reached."""
     assert isinstance(intent, Replay)
     unit, run, here = place.unit, place.run, place.frame
-    sequence = place.definition.sequence(here.block)
+    sequence = place.flow.sequence(here.block)
     at = next(n for n, table in enumerate(sequence[: here.position]) if table["id"] == intent.step)  # one that is not there is not loaded
     path = place.definition.path((*place.frames[:-1], here.to(at)))
     if used(unit.tx, run.id, place.path) >= intent.most:

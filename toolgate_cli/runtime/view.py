@@ -2,45 +2,48 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ..core import canonical, references
+from ..core import canonical, references, scopes
 from ..core.config import Agent
-from ..core.definition import Definition
 from ..core.errors import ToolgateError
 from ..core.intents import Arrived
 from ..core.types import Json, Provenance
-from ..core.world import World
 from . import copies, redacted
 
 if TYPE_CHECKING:
+    from .place import Place
     from .store import Reader
 
 
 class StepView:
-    def __init__(
-        self, tx: Reader, run: str, path: str, definition: Definition, world: World, memo: Mapping[str, Json], arrived: Arrived
-    ) -> None:
-        self._tx = tx
-        self._run = run
-        self._path = path
-        self._definition = definition
-        self._world = world
-        self.memo = memo
+    """`place`: the step, and everything that belongs to it."""
+
+    def __init__(self, place: Place, arrived: Arrived) -> None:
+        self._place = place
+        self._tx: Reader = place.unit.tx
+        self._run = place.run.id
+        self._scope = place.scope
+        self.memo = place.frame.memo
         self.arrived = arrived
 
     def value(self, key: str) -> Json:
-        return canonical.parse(self._found(key)[0])
+        return canonical.parse(self._found(self._scope, key)[0])
 
     def provenance(self, key: str) -> Provenance:
-        return self._found(key)[1]
+        return self._found(self._scope, key)[1]
+
+    def inner(self, key: str) -> tuple[Json, Provenance]:
+        place = self._place
+        found, came = self._found(scopes.scope(place.path), key)
+        return canonical.parse(found), came
 
     def copied(self, digest: str) -> Sequence[Json]:
         return copies.opened(self._tx, digest)
 
-    def _found(self, key: str) -> tuple[str, Provenance]:
-        found = self._tx.value(self._run, key)
+    def _found(self, scope: str, key: str) -> tuple[str, Provenance]:
+        found = self._tx.value(self._run, scope + key)
         if found is not None and found.value is None and found.call_id is not None and redacted.is_redacted(self._tx, found.call_id):
             raise ToolgateError("invalid", f"{key} was erased when {found.call_id} was redacted")  # absent would read as "no error"
         if found is None or found.value is None:
@@ -53,22 +56,23 @@ class StepView:
     def _look_up(self, name: str) -> Json:
         if not name.startswith("steps."):
             return self.value(name)
-        step = self._tx.step(self._run, name.removeprefix("steps."))
+        carrier = self._place.definition.carrier(self._place.frames)
+        step = self._tx.step(self._run, "/".join(filter(None, (carrier, name.removeprefix("steps.")))))
         if step is None or step.output is None:
             raise KeyError(name)
         return canonical.parse(step.output)
 
     def form(self, name: str) -> Json:
         try:
-            return [dict(item) for item in self._definition.form(name)]
+            return [dict(item) for item in self._place.flow.form(name)]
         except KeyError:
             raise ToolgateError("invalid", f"the workflow has no form {name}") from None
 
     def agent(self, name: str) -> Agent:
-        agent = self._world.config.agents.get(name)
+        agent = self._place.world.config.agents.get(name)
         if agent is None:
             raise ToolgateError("invalid", f"no agent {name} in toolgate.toml", "declare it again, then retry the step")
         return agent
 
     def turns(self) -> int:
-        return self._tx.next_turn(self._run, self._path)
+        return self._tx.next_turn(self._run, self._place.path)

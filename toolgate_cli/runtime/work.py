@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TypeAlias
 
 from ..core.config import Model
 from ..core.intents import TurnRequest
 from ..core.records import Attempt
+from ..core.types import Json
 from ..core.values import NamedTuple
 from ..core.world import Needs
 from .gate import Claim
+from .ports import Bundle
 
 
 class Invoke(NamedTuple):
@@ -23,6 +26,14 @@ class Ask(NamedTuple):
 
     model: Model
     request: TurnRequest
+    path: str
+
+
+class Fill(NamedTuple):
+    """Check what is given to a workflow inside a run against its inputs."""
+
+    bundle: Bundle
+    given: Mapping[str, Json]
     path: str
 
 
@@ -44,4 +55,4 @@ class More(NamedTuple):
     """Nothing outside: a long stretch of pure steps is committed on its way."""
 
 
-Work: TypeAlias = Invoke | Ask | Prepare | Rest | More
+Work: TypeAlias = Invoke | Ask | Fill | Prepare | Rest | More

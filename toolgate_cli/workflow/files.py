@@ -23,6 +23,7 @@ from .issues import meant, refusal, tell
 from .kinds import Kinds
 from .loading import Loaded, Operator, Told
 from .pinning import Pinning, are_unchanged
+from .reach import reached
 
 if TYPE_CHECKING:
     from ..runtime.plugs import ModelAdapter
@@ -40,7 +41,7 @@ class HomeFiles:
         self._ask = remembered
         self._secrets = NONE  # of the last world
         self._fresh: dict[Accepted, None] = {}
-        self._bundles: dict[str, Bundle] = {}  # the last one, by the mark of all that it was made of
+        self._bundles: dict[tuple[str, ...], Bundle] = {}  # the last one, by the marks of all that it was made of
         self._operator = Operator(self.home, kinds, self._remembered)
         self._flows = Flows(self.home)
         self._pinning = Pinning(self.home, kinds)
@@ -67,21 +68,35 @@ class HomeFiles:
         """ToolgateError("not_found") with the ids that there are; "invalid" where its file, or one that it could be in, is broken."""
         loaded = self._load()
         flows = self._flows.all(loaded.raw)
+        raws = _by_id(flows)
+        ids = reached(id, raws)
         for each in flows:
-            if each.source is not None and (each.fault is not None or each.id == id):  # what is wrong with it may be told in its own words
+            if each.source is not None and (each.fault is not None or each.id in ids):  # what is wrong with it may be told in its own words
                 self._secrets.refuse(each.name, each.source.data.decode("utf-8", "replace"), each.raw)
-        flow = _the_one(id, flows)
-        assert flow.raw is not None and flow.source is not None
-        plugins = "\n".join(self._kinds.step_kinds())
-        mark = sha256("\n".join(("workflow", loaded.mark, flow.name, sha256(flow.source.data), plugins)))
-        if mark not in self._bundles:
-            if not self._remembered(mark):
-                errors, _ = self._check(flow, loaded.config)
-                if errors:
-                    raise refusal(errors)
-                self._remember(mark)
-            self._bundles = {mark: bundle(id, flow.raw)}
-        return self._bundles[mark]._replace(correlation=self._correlation(loaded.config))
+        marks = {}
+        for each in (_the_one(name, flows) for name in ids):
+            together = tuple(flow for flow in flows if flow.id in reached(str(each.id), raws))
+            marks[self._mark(each, together, loaded)] = each
+        whole = tuple(marks)
+        if whole not in self._bundles:
+            for mark, each in marks.items():
+                self._accept(mark, each, loaded)
+            self._bundles = {whole: bundle(id, {name: raws[name][0] for name in ids})}
+        return self._bundles[whole]._replace(correlation=self._correlation(loaded.config))
+
+    def _mark(self, flow: Flow, together: tuple[Flow, ...], loaded: Loaded) -> str:
+        """Of what is accepted with a workflow: its file and those that it reaches, toolgate.toml, and the plug-ins that there are."""
+        files = [each for each in (flow, *(each for each in together if each is not flow)) if each.source is not None]
+        parts = [part for each in files if each.source is not None for part in (each.name, sha256(each.source.data))]
+        return sha256("\n".join(("workflow", loaded.mark, *parts, *self._kinds.step_kinds())))
+
+    def _accept(self, mark: str, flow: Flow, loaded: Loaded) -> None:
+        """Checks a workflow that is not remembered."""
+        if not self._remembered(mark):
+            errors, _ = self._check(flow, loaded.config)
+            if errors:
+                raise refusal(errors)
+            self._remember(mark)
 
     def _correlation(self, config: Config) -> str | None:
         if config.context is None or config.context.correlation is None:
@@ -137,7 +152,7 @@ class HomeFiles:
         from .checks.flow import check_flow
 
         assert flow.raw is not None and flow.source is not None
-        issues = check_flow(flow.raw, config, self._kinds)
+        issues = check_flow(flow.raw, config, self._kinds, _by_id(self._flows.all(self._load().raw)))
         text = decode(flow.source)
         return tell(flow.name, text, issues.errors), tell(flow.name, text, issues.warnings)
 
@@ -149,21 +164,32 @@ class HomeFiles:
         self._fresh[Accepted(mark, self._checker)] = None
 
 
-def bundle(id: str, raw: Table) -> Bundle:
-    """A checked workflow as it is pinned; its steps stay as they are written."""
-    inputs = raw.get("inputs", {})
-    workflow: Json = {
+def bundle(id: str, raws: Mapping[str, Table]) -> Bundle:
+    """A checked workflow as it is pinned, with all that it reaches; their steps stay as they are written."""
+    body = canonical.encode({"root": id, "workflows": {name: _pinned(name, raw) for name, raw in raws.items()}})
+    inputs = raws[id].get("inputs", {})
+    assert isinstance(inputs, dict)
+    fragments: Mapping[str, Json] = inputs
+    return Bundle(id, sha256(body), body, fragments)
+
+
+def _pinned(id: str, raw: Table) -> Json:
+    return {
         "id": id,
         "title": raw.get("title"),
-        "inputs": inputs,
+        "inputs": raw.get("inputs", {}),
         "steps": raw["steps"],
         "blocks": raw.get("blocks", {}),
         "forms": raw.get("forms", {}),
     }
-    body = canonical.encode({"root": id, "workflows": {id: workflow}})
-    assert isinstance(inputs, dict)
-    fragments: Mapping[str, Json] = inputs
-    return Bundle(id, sha256(body), body, fragments)
+
+
+def _by_id(flows: tuple[Flow, ...]) -> dict[str, list[Table]]:
+    found: dict[str, list[Table]] = {}
+    for flow in flows:
+        if flow.id is not None and flow.raw is not None:
+            found.setdefault(flow.id, []).append(flow.raw)
+    return found
 
 
 def _lines(told: Told) -> tuple[str, ...]:

@@ -20,6 +20,7 @@ from .arguments import unfit
 from .blocks import Use, check_blocks
 from .forms import check_form
 from .marks import check_mark
+from .nested import Raws, check_nested
 from .references import Scope
 from .replays import check_replay
 from .schemas import check_schema
@@ -32,12 +33,14 @@ Step = dict[str, Json]
 _NOT_FILLED = ("id", "type", "gate")
 
 
-def check_flow(raw: Table, config: Config, kinds: Kinds) -> Issues:
+def check_flow(raw: Table, config: Config, kinds: Kinds, raws: Raws) -> Issues:
+    """`raws`: every workflow of the home by its id, this one among them."""
     issues = Issues()
     check_values(raw, issues)
     if not issues.errors:
         models.check(models.Fit((shapes.Workflow,)), raw, (), issues)
         _Flow(raw, config, kinds, issues).check()
+        check_nested(raw, raws, issues)
     return issues
 
 
@@ -115,6 +118,8 @@ class _Flow:
         for found in marked(fields, step, path):
             if isinstance(found.marker, Names) and found.marker.what == "earlier step":
                 check_replay(found, siblings[: int(path[-1])], self._kinds, self._issues)
+            elif isinstance(found.marker, Names) and found.marker.what == "workflow":
+                pass  # see check_nested
             elif isinstance(found.marker, Names):
                 uses += self._check_named(found.marker, found, siblings)
             elif isinstance(found.marker, Reads) and not (found.marker.any_word and found.text == "*"):
