@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
 
 from ..core import canonical, cursor
 from ..core.cursor import Cursor, Frame
@@ -18,11 +19,8 @@ from ..core.intents import (
     Enter,
     Escalate,
     Fail,
-    FillInputs,
     Intent,
-    Nest,
     Pause,
-    Replay,
     Settled,
     Write,
 )
@@ -30,12 +28,16 @@ from ..core.records import Run, Step
 from ..core.secrets import Secrets
 from ..core.types import Json
 from ..core.world import World
-from . import asking, batch, blocks, nesting, replaying
+from . import asking, batch, blocks
 from .place import Place, Walk, ask, build, failed, put, waiting, write
 from .unit import Unit
 from .view import StepView
 from .work import More, Prepare, Work
 
+if TYPE_CHECKING:
+    from .plugs import StepKind
+
+Handler = Callable[[Place, Intent], Walk]
 STRETCH = 1000  # pure steps that one transaction may hold
 
 
@@ -78,16 +80,19 @@ def _step(unit: Unit, run: Run, definition: Definition, world: World, frames: Cu
     elif place.frame.phase == cursor.ENTER:
         unit.record("STEP_STARTED", run, {"type": place.table["type"]}, step=place.path)
         place = place._replace(frames=(*frames[:-1], place.frame._replace(phase=cursor.PLAN)))
+    carry: Handler = failed
     try:
-        intent = _plan(place, came)
+        kind, fields = _built(place)
+        intent = kind.plan(fields, StepView(place, came))
         _storable(intent, world.secrets)
+        carry = HANDLERS.get(type(intent)) or kind.HANDLERS[type(intent)]  # type: ignore[attr-defined]  # few kinds have their own
     except ToolgateError as error:
         if error.kind == "storage":
             raise  # the step did nothing wrong: it is planned again
         intent = Fail(world.secrets.scrub(error.message))
     except Exception as error:  # noqa: BLE001  # a step kind that is broken ends its run, else nothing could ever move it
         intent = Fail(world.secrets.scrub(f"the step failed: {type(error).__name__}: {error}"))
-    return HANDLERS[type(intent)](place, intent)
+    return carry(place, intent)
 
 
 def _storable(intent: Intent, secrets: Secrets) -> None:
@@ -104,10 +109,9 @@ def _storable(intent: Intent, secrets: Secrets) -> None:
             secrets.refuse("the step", canonical.encode(field))
 
 
-def _plan(place: Place, arrived: Arrived) -> Intent:
-    ports, at = place.unit.ports, (place.frame.block, place.frame.position)
-    kind, fields = place.flow.once(at, lambda: build(ports, place.table))
-    return kind.plan(fields, StepView(place, arrived))
+def _built(place: Place) -> tuple[StepKind, object]:
+    at = (place.frame.block, place.frame.position)
+    return place.flow.once(at, lambda: build(place.unit.ports, place.table))
 
 
 # ---- what each intent does ----
@@ -177,7 +181,7 @@ def _pause(place: Place, intent: Intent) -> Walk:
     return place.run._replace(status="PAUSED"), place.at(frame), None, False
 
 
-HANDLERS: dict[type, Callable[[Place, Intent], Walk]] = {
+HANDLERS: dict[type, Handler] = {
     Done: _done,
     Fail: failed,
     CallTools: _call_tools,
@@ -185,8 +189,5 @@ HANDLERS: dict[type, Callable[[Place, Intent], Walk]] = {
     AskPerson: _ask_person,
     Escalate: _escalate,
     Enter: blocks.enter,
-    FillInputs: nesting.fill,
-    Nest: nesting.enter,
-    Replay: replaying.replay,
     Pause: _pause,
 }

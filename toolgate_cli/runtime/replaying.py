@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Protocol, cast
 from ..core import canonical, cursor
 from ..core.cursor import Frame
 from ..core.definition import StepTable
+from ..core.errors import ToolgateError
 from ..core.fields import HIDDEN
 from ..core.intents import Enter, Fail, Intent, Replay
 from ..core.records import Run, Value
@@ -51,6 +52,29 @@ def use(unit: Unit, run: Run, path: str) -> int:
     now = used(unit.tx, run.id, path) + 1
     unit.tx.add([Value(run.id, _key(path), _BEFORE, canonical.encode(now), None, "system")])
     return now
+
+
+def allow(unit: Unit, run: Run, table: StepTable) -> None:
+    """For an operator's retry of a top-level step: ToolgateError("wrong_state") where its field `retry` says no, or says it by now."""
+    if not is_bound(unit.ports, table):
+        return
+    step, said = str(table["id"]), policy(unit.ports, table)
+    if said is None or not said.allow:
+        raise ToolgateError(
+            "wrong_state", f"the step {step} does not allow a retry", "its workflow would have to say retry = { allow = true }"
+        )
+    if used(unit.tx, run.id, step) >= said.max_retries:
+        raise ToolgateError(
+            "wrong_state",
+            f"the step {step} has used up its {said.max_retries} retries (retry.max_retries)",
+            f"toolgate runs show {run.id}",
+        )
+
+
+def reserve(unit: Unit, run: Run, table: StepTable) -> None:
+    """Takes the unit that such a retry needs, in the transaction that uses it."""
+    if is_bound(unit.ports, table):
+        use(unit, run, str(table["id"]))
 
 
 def _key(path: str) -> str:

@@ -6,14 +6,14 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from ..core import canonical, cursor
-from ..core.definition import Definition, StepTable, opened
+from ..core.definition import Definition, opened
 from ..core.errors import ToolgateError
 from ..core.intents import Continued
 from ..core.records import Definition as Stored
 from ..core.records import EventQuery, Row, RowQuery, Run, RunQuery, Value
 from ..core.types import Json, Verb
 from ..core.world import Needs
-from . import ownership, parking, recovery, replaying, settling, standing
+from . import ownership, parking, recovery, settling, standing
 from .engine import Engine
 from .place import put
 from .unit import Unit
@@ -172,6 +172,8 @@ def _close(unit: Unit, run: Run, row: Row, sound: bool) -> None:
 
 def retry_step(engine: Engine, run_id: str, step: str, reason: str | None = None, *, may_run_twice: bool = False) -> None:
     """Repositions a failed or paused run at a top-level step that it has come to; it and everything after it runs again."""
+    from . import replaying  # no other verb needs it
+
     with engine.write() as unit:
         run = _allowed(unit, run_id, "retry --step")
         stored = unit.tx.definition(run.definition)
@@ -180,13 +182,12 @@ def retry_step(engine: Engine, run_id: str, step: str, reason: str | None = None
         top = _top(definition, step)
         _has_come_to(run, definition, step, top)
         table = definition.sequence("")[top]
-        _may_retry(engine, unit, run, table)
+        replaying.allow(unit, run, table)
         refusal, work = None if may_run_twice else _doubt(unit, run, definition, top), None
         if refusal is not None:  # a missing flag is itself on record
             unit.record("DECISION_REFUSED", run, {"verb": "retry --step", "kind": refusal.kind, **engine.person.facts()}, step=step)
         else:
-            if replaying.is_bound(engine.ports, table):
-                replaying.use(unit, run, step)
+            replaying.reserve(unit, run, table)
             work = _reposition(engine, unit, run, step, top, {"reason": reason, "may_run_twice": may_run_twice})
     if refusal is not None:
         raise refusal
@@ -234,20 +235,3 @@ def _top(definition: Definition, step: str) -> int:
         raise ToolgateError("wrong_state", f"{step} runs inside {holder}: only top-level steps can be retried", f"use --step {holder}")
     steps = ", ".join(str(table["id"]) for table in definition.sequence(""))
     raise ToolgateError("not_found", f"no step {step} in this workflow", f"its steps: {steps}")
-
-
-def _may_retry(engine: Engine, unit: Unit, run: Run, table: StepTable) -> None:
-    """A kind with a field `retry` is repeated only as that says."""
-    if not replaying.is_bound(engine.ports, table):
-        return
-    step, policy = str(table["id"]), replaying.policy(engine.ports, table)
-    if policy is None or not policy.allow:
-        raise ToolgateError(
-            "wrong_state", f"the step {step} does not allow a retry", "its workflow would have to say retry = { allow = true }"
-        )
-    if replaying.used(unit.tx, run.id, step) >= policy.max_retries:
-        raise ToolgateError(
-            "wrong_state",
-            f"the step {step} has used up its {policy.max_retries} retries (retry.max_retries)",
-            f"toolgate runs show {run.id}",
-        )

@@ -7,6 +7,9 @@ from typing import Annotated, Literal
 from ..core.fields import Between, Names
 from ..core.intents import Done, Ended, Intent, Replay, View
 from ..core.values import NamedTuple
+from ..runtime import replaying
+
+HANDLERS = {Replay: replaying.replay}
 
 
 class Fields(NamedTuple):

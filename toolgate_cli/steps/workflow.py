@@ -10,7 +10,10 @@ from ..core.intents import Done, Ended, Fail, FillInputs, Intent, Nest, View, Wr
 from ..core.intents import Filled as Inputs
 from ..core.types import Json
 from ..core.values import NamedTuple
+from ..runtime import nesting
 from . import _keys
+
+HANDLERS = {FillInputs: nesting.fill, Nest: nesting.enter}
 
 
 class Fields(NamedTuple):
