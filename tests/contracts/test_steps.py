@@ -15,6 +15,7 @@ import pytest
 import toolgate_cli.steps
 from tests.steps.fake_view import FakeView, agent, call, reply, turn
 from toolgate_cli.core import fields as markers
+from toolgate_cli.core.definition import COMMON
 from toolgate_cli.core.intents import Done, Fail, Intent
 from toolgate_cli.core.tables import defaults, hints, is_fields, is_json, is_union, table, without_markers
 
@@ -94,7 +95,7 @@ def test_it_says_what_it_is_for_and_declares_its_fields_as_an_annotated_table(st
     kind, fields = step
     assert kind.__doc__ and is_fields(kind.Fields)
     assert set(hints(kind.Fields)) == set(kind.Fields._fields)
-    assert not set(kind.Fields._fields) & {"id", "type", "title", "gate"}
+    assert not set(kind.Fields._fields) & {*COMMON}
     assert isinstance(fields, kind.Fields)
 
 

@@ -73,6 +73,7 @@ def test_every_kind_of_step_and_every_key_of_a_workflow_is_there(files: dict[str
     workflow = tomllib.loads(files["workflows/refund.toml"])
     said, steps = set(keys(workflow)), [*workflow["steps"], *(step for block in workflow["blocks"].values() for step in block)]
     assert {step["type"] for step in steps} == set(plugins.step_kinds())
+    assert shapes.CONDITIONS in said
     tables: list[Any] = [shapes.Workflow, shapes.Common, shapes.Item]
     tables += [importlib.import_module(f"toolgate_cli.steps.{name}").Fields for name in plugins.step_kinds()]
     assert {key for table in tables for key in table._fields} - said == set()

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from . import paths, wildcards
 from .config import Condition
@@ -31,11 +32,32 @@ def holds(condition: Condition, document: Json, on_type_error: bool) -> bool:
     if op == "exists":
         return _flag(wanted)
     try:
-        if op in ("all", "any"):
+        if op in QUANTIFIERS:
             return _of_each(found, op, _nested(wanted), on_type_error)
         return _JUDGES[op](found, wanted)
     except Unjudgeable:
         return on_type_error
+
+
+def condition(raw: Mapping[str, Json], place: str) -> Condition:
+    """A condition as it is written, `{ arg = "/amount", gt = 500 }`, once it was checked. `place` is the key that holds the pointer; the
+    one operator that stands beside it is the test."""
+    op = next(key for key in raw if key in OPERATORS)
+    at = raw[place]
+    assert isinstance(at, str)
+    return Condition(at, op, _each(raw[op]) if op in QUANTIFIERS else raw[op])
+
+
+def _each(raw: Json) -> Json:
+    """The conditions of `all` and `any`, each about one item, as [at, op, value]."""
+    if not isinstance(raw, list):
+        raise TypeError("a list was expected")
+    found: list[Json] = []
+    for item in raw:
+        if not isinstance(item, dict):
+            raise TypeError("a table was expected")
+        found.append(list(condition(item, "at")))
+    return found
 
 
 def fault(condition: Condition) -> str | None:
@@ -44,7 +66,7 @@ def fault(condition: Condition) -> str | None:
         return f"unknown operator {condition.op}"
     try:
         tokens(condition.at)
-        if condition.op in ("all", "any"):
+        if condition.op in QUANTIFIERS:
             return next(filter(None, map(fault, _nested(condition.value))), None)
         if condition.op == "exists":
             _flag(condition.value)
@@ -191,7 +213,9 @@ _JUDGES: Mapping[str, Callable[[Json, Json], bool]] = {
 }
 _SIZES = frozenset({"lt", "le", "gt", "ge", "eq"})
 _WHOLE = frozenset({"eq", "ne", "in", "size"})  # they judge a list or a table by all that is in it
-OPERATORS: frozenset[str] = frozenset({*_JUDGES, "exists", "all", "any"})
+QUANTIFIERS = ("all", "any")
+OPERATORS: frozenset[str] = frozenset({*_JUDGES, "exists", *QUANTIFIERS})
+_NEEDED: Mapping[str, str] = {"matches": "re2", "glob": "unicodedata", "under": "unicodedata"}  # operator -> module
 
 
 def warm(conditions: Iterable[Condition]) -> None:
@@ -201,3 +225,24 @@ def warm(conditions: Iterable[Condition]) -> None:
         import re2  # noqa: F401
     if used & {"glob", "under", "all", "any"}:
         import unicodedata  # noqa: F401
+
+
+def missing(written: Json) -> tuple[str, ...]:
+    """The modules that are not imported yet and that judging conditions needs which are written anywhere in this value; `fetch` them
+    outside of any transaction."""
+    needed = {_NEEDED[key] for key in _keys(written) if key in _NEEDED}
+    return tuple(sorted(name for name in needed if name not in sys.modules))
+
+
+def fetch(modules: Iterable[str]) -> None:
+    from importlib import import_module
+
+    for name in modules:
+        import_module(name)
+
+
+def _keys(written: Json) -> Iterator[str]:
+    if isinstance(written, dict):
+        yield from written
+    for part in written.values() if isinstance(written, dict) else written if isinstance(written, list) else ():
+        yield from _keys(part)

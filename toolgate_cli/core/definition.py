@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 StepTable = Mapping[str, Json]
-COMMON = ("id", "type", "title", "gate")  # keys that every kind of step has
+COMMON = ("id", "type", "title", "gate", "if")  # keys that every kind of step has
 
 
 def is_whole(stored: Stored) -> bool:

@@ -195,7 +195,7 @@ class View(Protocol):
     @property
     def memo(self) -> Mapping[str, Json]: ...
     def value(self, key: str) -> Json:
-        """A context value; raises KeyError where the key is absent."""
+        """A context value, or the output of a step (`steps.PATH`); raises KeyError where there is none."""
         ...
 
     def provenance(self, key: str) -> Provenance:

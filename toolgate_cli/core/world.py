@@ -65,3 +65,4 @@ class Needs(NamedTuple):
     tools: tuple[str, ...] = ()  # capabilities to pin
     schemas: tuple[str, ...] = ()  # capabilities whose validator is to be loaded
     files: bool = False  # a file is not the one that was read: the whole world again
+    modules: tuple[str, ...] = ()  # that judging conditions needs

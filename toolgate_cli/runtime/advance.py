@@ -28,7 +28,7 @@ from ..core.records import Run, Step
 from ..core.secrets import Secrets
 from ..core.types import Json
 from ..core.world import World
-from . import asking, batch, blocks
+from . import asking, batch, blocks, entering
 from .place import Place, Walk, ask, build, failed, put, waiting, write
 from .unit import Unit
 from .view import StepView
@@ -78,8 +78,10 @@ def _step(unit: Unit, run: Run, definition: Definition, world: World, frames: Cu
     elif came is None and place.frame.phase in (cursor.WAIT, cursor.GATE):
         return waiting(unit, run), frames, None, False
     elif place.frame.phase == cursor.ENTER:
-        unit.record("STEP_STARTED", run, {"type": place.table["type"]}, step=place.path)
-        place = place._replace(frames=(*frames[:-1], place.frame._replace(phase=cursor.PLAN)))
+        entered = entering.enter(place)
+        if not isinstance(entered, Place):
+            return entered
+        place = entered
     carry: Handler = failed
     try:
         kind, fields = _built(place)

@@ -56,6 +56,7 @@ class Engine:
         self._passes += 1
         if self._passes > PASSES:
             raise ToolgateError("invalid", "the files of this home keep changing", "let them come to rest, then try again", retryable=True)
+        conditions.fetch(needs.modules)
         if needs.files:
             self.world = self.ports.files.world()
             self._warm()

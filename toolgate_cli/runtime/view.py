@@ -29,7 +29,7 @@ class StepView:
         self.arrived = arrived
 
     def value(self, key: str) -> Json:
-        return canonical.parse(self._found(self._scope, key)[0])
+        return self._output(key) if key.startswith("steps.") else canonical.parse(self._found(self._scope, key)[0])
 
     def provenance(self, key: str) -> Provenance:
         return self._found(self._scope, key)[1]
@@ -51,11 +51,9 @@ class StepView:
         return found.value, found.provenance
 
     def fill(self, template: Json) -> Json:
-        return references.fill(template, self._look_up)
+        return references.fill(template, self.value)
 
-    def _look_up(self, name: str) -> Json:
-        if not name.startswith("steps."):
-            return self.value(name)
+    def _output(self, name: str) -> Json:
         carrier = self._place.definition.carrier(self._place.frames)
         step = self._tx.step(self._run, "/".join(filter(None, (carrier, name.removeprefix("steps.")))))
         if step is None or step.output is None:

@@ -1,38 +1,16 @@
-"""Conditions as they are written, `{ arg = "/amount", gt = 500 }`, and as the values that rules are judged by."""
+"""What a condition must be, as it is written: `{ arg = "/amount", gt = 500 }`."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from ..core.conditions import OPERATORS, fault
-from ..core.config import Condition
+from ..core.conditions import OPERATORS, QUANTIFIERS, condition, fault
 from ..core.pointer import tokens
 from ..core.types import Json
 from .issues import Issues, meant, shorten
 from .positions import KeyPath
 
-QUANTIFIERS = ("all", "any")
 _ELSEWHERE: Mapping[str, str] = {"lte": "le", "gte": "ge", "equals": "eq", "neq": "ne", "regex": "matches", "contains": "any"}
-
-
-def condition(raw: Mapping[str, Json], place: str) -> Condition:
-    """`place` is the key that holds the pointer; the one operator that stands beside it is the test."""
-    op = next(key for key in raw if key in OPERATORS)
-    at = raw[place]
-    assert isinstance(at, str)
-    return Condition(at, op, _nested(raw[op]) if op in QUANTIFIERS else raw[op])
-
-
-def _nested(raw: Json) -> Json:
-    """The conditions of `all` and `any`, each about one item, as [at, op, value]."""
-    if not isinstance(raw, list):
-        raise TypeError("a list was expected")
-    found: list[Json] = []
-    for item in raw:
-        if not isinstance(item, dict):
-            raise TypeError("a table was expected")
-        found.append(list(condition(item, "at")))
-    return found
 
 
 def check_condition(raw: Json, place: str, others: Iterable[str], path: KeyPath, issues: Issues) -> None:

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from typing import Any, cast
 
 from ..core import canonical, config, references
+from ..core.conditions import condition
 from ..core.digests import sha256
 from ..core.tables import table
 from ..core.types import Decision, Json
 from . import shapes
-from .conditions import condition
 from .document import Table
 from .kinds import Kinds
 from .outside import Outside

@@ -166,8 +166,11 @@ class Operator(NamedTuple):
 
 
 # ---- a workflow ----
+CONDITIONS = "if"  # a list of conditions; no field of `Common`, for it is a word of Python
+
+
 class Common(NamedTuple):
-    """What every kind of step has; the kind's own `Fields` stand beside these."""
+    """What every kind of step has; `if` and the kind's own `Fields` stand beside these."""
 
     id: Text
     type: Text

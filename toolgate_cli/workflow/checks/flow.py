@@ -19,6 +19,7 @@ from ..positions import KeyPath
 from .arguments import unfit
 from .blocks import Use, check_blocks
 from .forms import check_form
+from .guards import check_guards
 from .marks import check_mark
 from .nested import Raws, check_nested
 from .references import Scope
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from ...runtime.plugs import StepKind
 
 Step = dict[str, Json]
-_NOT_FILLED = ("id", "type", "gate")
+_NOT_FILLED = ("id", "type", "gate", shapes.CONDITIONS)
 
 
 def check_flow(raw: Table, config: Config, kinds: Kinds, raws: Raws) -> Issues:
@@ -103,15 +104,17 @@ class _Flow:
             check_name(name, "a step", (*path, "id"), self._issues)
         for where, text in texts({key: value for key, value in step.items() if key not in _NOT_FILLED}, path):
             self._scope.check_text(text, where, self._issues)
+        if shapes.CONDITIONS in step:
+            check_guards(step[shapes.CONDITIONS], (*path, shapes.CONDITIONS), self._scope, self._issues)
         if not isinstance(kind, str) or kind not in self._kinds.step_kinds():
             if isinstance(kind, str):
                 self._issues.add((*path, "type"), f"there is no step type {kind}", meant(kind, self._kinds.step_kinds()))
             of_any_kind = {key for known in self._kinds.step_kinds() for key in models.names(self._kinds.step_kind(known).Fields)}
             others = tuple(key for key in step if key in of_any_kind - {*models.names(shapes.Common)})
-            models.check(models.Fit((shapes.Common,), others), step, path, self._issues)
+            models.check(models.Fit((shapes.Common,), (shapes.CONDITIONS, *others)), step, path, self._issues)
             return []
         fields = self._kinds.step_kind(kind).Fields
-        if not models.check(models.Fit((shapes.Common, fields)), step, path, self._issues):
+        if not models.check(models.Fit((shapes.Common, fields), (shapes.CONDITIONS,)), step, path, self._issues):
             return []
         self._check_together(self._kinds.step_kind(kind), step, path)
         uses: list[Use] = []
