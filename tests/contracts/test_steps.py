@@ -30,6 +30,11 @@ def sample(hint: Any, outer: tuple[object, ...] = ()) -> Any:
     """A raw value that a field of this type may have."""
     bare, own = without_markers(hint)
     marks = (*own, *outer)
+    for mark in own:
+        if isinstance(mark, markers.When):
+            return [{"key": "decision", "eq": "yes"}]
+        if isinstance(mark, markers.Schema):
+            return {"type": "string"}
     if is_json(bare):
         return "${decision}"
     if is_union(bare):

@@ -1,4 +1,4 @@
-"""Steps with an `if`: left out where it does not hold, decided once, and never by what nobody could judge."""
+"""Conditions of steps and of cases. A step is left out where it does not hold, decided once, and never by what nobody could judge."""
 
 from __future__ import annotations
 
@@ -160,3 +160,18 @@ def test_no_module_is_imported_for_a_condition_while_the_store_is_locked(quick: 
     quick.decide("approve", run)
     assert quick.run(run).status == "COMPLETED" and len(quick.tools.starts) == 2
     assert imported
+
+
+def test_a_way_that_was_taken_is_gone_to_its_end_whatever_the_context_says_later(home: Home) -> None:
+    cases = [{"when": [{"key": "way", "matches": "^first"}], "to": "one"}, {"to": "two"}]
+    blocks = {
+        "one": [step("turn", "assign", set={"way": "second"}), uses("s", "ask.send")],
+        "two": [step("t", "assign", set={"two": "1"})],
+    }
+    flow(home, step("a", "assign", set={"way": "first"}), step("b", "branch", cases=cases), texts.AFTER, blocks=blocks)
+    run = home.start("maybe")
+    assert home.run(run).status == "AWAITING_TOOL_APPROVAL" and home.value(run, "way") == "second"
+    home.decide("approve", run)
+    assert home.run(run).status == "COMPLETED" and recorded(home, run, "b/t") is None
+    [chosen] = [payload(event) for event in home.events(run, "STEP_COMPLETED") if event.step_id == "b"]
+    assert chosen == {"case": 0}

@@ -1,11 +1,13 @@
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import pytest
 
 from tests.steps.fake_view import FakeView
 from toolgate_cli.core.intents import Done, Ended, Enter, Fail
 from toolgate_cli.core.types import Json
-from toolgate_cli.steps.branch import Fields, plan
+from toolgate_cli.steps.branch import Case, Fields, check, plan
 
 ARMS = {
     "refund": "pay",
@@ -75,3 +77,70 @@ def test_it_is_decided_once_whatever_the_key_says_later(arrived: Ended | None) -
 
 def test_the_empty_arm_is_remembered_as_well() -> None:
     assert plan(STEP, FakeView(Ended(0), {"arm": ""}, {"decision": "keep"})) == Done(event={"arm": ""})
+
+
+# ---- cases ----
+def case(to: str, *when: Mapping[str, Json]) -> Case:
+    return Case(to, when)
+
+
+BIG: Mapping[str, Json] = {"key": "order", "at": "/amount", "gt": 500}
+CASES = Fields(
+    cases=(case("desk", BIG, {"key": "who", "ne": "ann"}), case("pay", BIG), case("end", {"key": "order", "exists": False}), case("small"))
+)
+
+
+@pytest.mark.parametrize(
+    ("values", "number"),
+    [
+        ({"order": {"amount": 501}, "who": "bob"}, 0),
+        ({"order": {"amount": 501}, "who": "ann"}, 1),
+        ({"order": {"amount": 501}}, 1),
+        ({}, 2),
+        ({"order": {"amount": 500}}, 3),
+        ({"order": {"amount": "900"}, "who": "bob"}, 3),
+        ({"order": {}}, 3),
+    ],
+)
+def test_the_first_case_that_holds_is_taken(values: dict[str, Json], number: int) -> None:
+    chosen: Mapping[str, Json] = {"case": number}
+    target = CASES.cases[number].to
+    expected = Done(then="end", event=chosen) if target == "end" else Enter(target, memo=chosen)
+    assert plan(CASES, FakeView(values=values)) == expected
+
+
+def test_where_no_case_holds_the_run_fails_and_says_why_none_did() -> None:
+    intent = plan(CASES._replace(cases=CASES.cases[:2]), FakeView(values={"order": {"amount": "900"}}))
+    why = "order#/amount is of a type that gt cannot judge"
+    assert intent == Fail(f"no case holds; case 1: {why}; case 2: {why}")
+
+
+def test_the_words_of_a_case_go_on_or_fail() -> None:
+    assert plan(Fields(cases=(case("continue"),)), FakeView()) == Done(event={"case": 0})
+    assert plan(Fields(cases=(case("fail"),)), FakeView()) == Fail("case 1 was taken, which fails")
+
+
+@pytest.mark.parametrize("arrived", [None, Ended(0)])
+def test_a_case_is_decided_once_whatever_the_context_says_later(arrived: Ended | None) -> None:
+    intent = plan(CASES, FakeView(arrived, {"case": 1}, {}))
+    assert intent == (Done(event={"case": 1}) if arrived else Enter("pay", memo={"case": 1}))
+
+
+@pytest.mark.parametrize(
+    ("step", "text"),
+    [
+        (Fields(), "one of them"),
+        (CASES._replace(on="decision"), "one of them"),
+        (CASES._replace(arms={"a": "b"}), "one of them"),
+        (Fields(on="decision"), "arms is missing"),
+        (Fields(arms={"a": "b"}), "on is missing"),
+        (CASES._replace(cases=(*CASES.cases, case("pay", BIG))), "always holds"),
+    ],
+)
+def test_fields_that_do_not_go_together_are_found_when_the_file_is_loaded(step: Fields, text: str) -> None:
+    [defect] = check(step)
+    assert text in defect.text
+
+
+def test_either_form_alone_is_right() -> None:
+    assert not list(check(STEP)) and not list(check(CASES))

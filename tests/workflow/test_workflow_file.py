@@ -56,6 +56,7 @@ def test_a_broken_file_hinders_no_other_and_is_told_where_it_might_be_meant(home
     assert "broken.toml:2:" in home.refusal("broken").message
 
 
+ARMS = 'on = "decision"\narms = { pay = "paying", keep = "end", "" = "fail" }'
 MALFORMED = [
     ('type = "tool"\ntool = "ledger.show"', 'type = "tol"\ntool = "ledger.show"', "there is no step type tol", "did you mean tool?"),
     ('tool = "ledger.show"', 'tool = "ledger.shw"', "there is no tool ledger.shw", "did you mean ledger.show?"),
@@ -87,6 +88,14 @@ MALFORMED = [
     ("max_retries = 3", "max_retry = 3", "unknown key", "did you mean max_retries?"),
     ('pay = "paying"', 'pay = "payin"', "there is no block payin", "did you mean paying?"),
     ('keep = "end"', 'keep = "ends"', "there is no block ends", "did you mean end?"),
+    ('on = "decision"\n', "", "steps[2]: on is missing", ""),
+    ('on = "decision"', 'on = "decision"\ncases = [{ to = "end" }]', "takes on and arms, or cases: one of them", ""),
+    (ARMS, 'cases = [{ to = "payin" }]', "there is no block payin", "did you mean paying?"),
+    (ARMS, "cases = [{ when = [] }]", "cases[0].to: required key is missing", ""),
+    (ARMS, 'cases = [{ when = [], to = "end" }]', "cases[0].when: an empty list says nothing", ""),
+    (ARMS, 'cases = [{ when = [{ key = "a", lk = 1 }], to = "end" }]', "cases[0].when[0].lk: unknown key or operator", ""),
+    (ARMS, 'cases = [{ when = [{ key = "inputs.too", eq = 1 }], to = "end" }]', "there is no input too", "did you mean to?"),
+    (ARMS, 'cases = [{ to = "paying" }, { to = "end" }]', "cases[0]: a case without when always holds", "put it last"),
     ('form = "address"', 'form = "adress"', "there is no form adress", "did you mean address?"),
     ('writes = ["street"]', 'writes = ["inputs.to"]', "this key is reserved", ""),
     ('${inputs.amount}" }\n\n[[blocks', '${inputs.amont}" }\n\n[[blocks', "there is no input amont", "did you mean amount?"),
@@ -184,3 +193,9 @@ def test_looking_tells_every_file_and_starts_nothing(home: Home) -> None:
     home.edit("toolgate.toml", "[policy]", "[polcy]")
     [(name, _, errors, _)] = home.files().inspect()
     assert name == "toolgate.toml" and errors
+
+
+def test_a_branch_of_cases_is_accepted_and_its_steps_are_known_by_their_holder(home: Home) -> None:
+    home.edit("pay.toml", ARMS, 'cases = [{ when = [{ key = "decision", matches = "^pay" }], to = "paying" }, { to = "end" }]')
+    found = Definition(home.files().workflow("pay").body)
+    assert found.holder("issue") == "route"

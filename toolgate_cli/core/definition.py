@@ -90,7 +90,9 @@ class Flow:
     def named(self, table: StepTable) -> list[str]:
         """The blocks that a step names."""
         arms = table.get("arms")
+        cases = cast("list[StepTable]", table.get("cases") or [])
         words = [table.get("block"), table.get("fallback"), *(arms.values() if isinstance(arms, dict) else ())]
+        words += [case.get("to") for case in cases]
         return [name for name in words if isinstance(name, str) and name in self.blocks]
 
 

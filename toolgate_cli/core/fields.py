@@ -1,7 +1,8 @@
 """What a plug-in's `Fields` may say about a field beside its type: `Annotated[str, Names("block")]`; the load checks are made from it.
 
 A marker applies to every text in the field: to the value itself, to the items of a list, to the values of a mapping
-(`Annotated[dict[str, str], Names("block")]`), unless it says `of="keys"`. A plug-in's fields are plain types:
+(`Annotated[dict[str, str], Names("block")]`), unless it says `of="keys"`; `When` and `Schema` are of the whole value. A plug-in's
+fields are plain types:
 `str`, `bool`, `int`, `float`, `Json`, `Literal[...]`, `tuple[T, ...]`, `Mapping[str, T]` or `dict[str, T]`, `T | None`, another annotated
 NamedTuple for a table inside the table. A field without a default is required.
 """
@@ -65,13 +66,21 @@ class Secret(NamedTuple):
     """`${secret.NAME}` may stand in the text, and nowhere else: the plug-in fills it when it is called, with what it is handed then."""
 
 
+class Filled(NamedTuple):
+    """References `${...}` in this field are filled by `View.fill`; they are checked when the file is loaded, as in every text of a step."""
+
+
+class When(NamedTuple):
+    """The value is a list of conditions on context values, `{ key = "decision", at = "/x", eq = "refund" }`; read by `guards.read`."""
+
+
+class Schema(NamedTuple):
+    """The value is a JSON Schema."""
+
+
 class Defect(NamedTuple):
     """What is wrong with the fields of a step together, from its kind's `check`. `path`: of keys and indices inside its table."""
 
     path: tuple[str | int, ...]
     text: str
     hint: str = ""
-
-
-class Filled(NamedTuple):
-    """References `${...}` in this field are filled by `View.fill`; they are checked when the file is loaded, as in every text of a step."""

@@ -5,7 +5,7 @@ What cannot be judged does not hold: a step is not run, and a way is not taken, 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import cast
 
 from .conditions import condition, holds
@@ -24,10 +24,9 @@ class Guard(NamedTuple):
         return f"{self.key}#{self.condition.at}" if self.condition.at else self.key
 
 
-def read(written: Json) -> tuple[Guard, ...]:
-    """The conditions of a checked `if` or `when`; None has none."""
-    tables = cast("list[dict[str, Json]]", written or [])
-    return tuple(Guard(cast(str, table["key"]), condition({"at": "", **table}, "at")) for table in tables)
+def read(written: Iterable[Mapping[str, Json]]) -> tuple[Guard, ...]:
+    """The conditions of a checked `if` or `when`."""
+    return tuple(Guard(cast(str, table["key"]), condition({"at": "", **table}, "at")) for table in written)
 
 
 def failing(guards: Iterable[Guard], value: Callable[[str], Json]) -> str | None:

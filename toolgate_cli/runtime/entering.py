@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import cast
+
 from ..core import conditions, cursor
+from ..core.definition import StepTable
 from ..core.errors import ToolgateError
 from ..core.intents import Fail
 from ..core.records import Step
@@ -35,7 +38,7 @@ def _against(place: Place) -> str | None:
         return None
     from ..core import guards
 
-    return guards.failing(guards.read(place.table["if"]), StepView(place, None).value)
+    return guards.failing(guards.read(cast("list[StepTable]", place.table["if"])), StepView(place, None).value)
 
 
 def _left_out(place: Place, why: str) -> Walk:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, get_args, get_origin
 
-from ..core.fields import Key, Names
+from ..core.fields import Key, Names, Schema, When
 from ..core.tables import hints, is_fields, is_json, is_union, without_markers
 from ..core.types import Json
 from ..core.values import NamedTuple
@@ -45,6 +45,31 @@ def _walk(hint: Any, outer: tuple[object, ...], raw: Json, path: KeyPath) -> Ite
             return
         for key, item in raw.items():
             yield from _walk(_inside(bare, dict), markers, item, (*path, key))
+
+
+class Held(NamedTuple):
+    """A whole value that a marker is of."""
+
+    marker: object
+    path: KeyPath
+    value: Json
+
+
+def held(fields: type, raw: Mapping[str, Json], path: KeyPath = ()) -> Iterator[Held]:
+    """Every list of conditions and every JSON Schema of a table that has the right shape."""
+    for name, hint in hints(fields).items():
+        if name in raw:
+            yield from _held(hint, raw[name], (*path, name))
+
+
+def _held(hint: Any, value: Json, path: KeyPath) -> Iterator[Held]:
+    bare, own = without_markers(hint)
+    yield from (Held(marker, path, value) for marker in own if isinstance(marker, (When, Schema)))
+    if isinstance(value, list) and not is_json(bare):
+        for number, item in enumerate(value):
+            yield from _held(_inside(bare, list), item, (*path, number))
+    elif isinstance(value, dict) and (table := _table(bare)) is not None:
+        yield from held(table, value, path)
 
 
 def _of_keys(marker: object) -> bool:

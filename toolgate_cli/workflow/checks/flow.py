@@ -6,14 +6,14 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, cast
 
 from ...core.config import Config
-from ...core.fields import RESERVED_NAMES, Defect, Key, Names, Reads
+from ...core.fields import RESERVED_NAMES, Defect, Key, Names, Reads, When
 from ...core.tables import table
 from ...core.types import Json
 from .. import models, shapes
 from ..document import Table, check_values
 from ..issues import Issues, meant
 from ..kinds import Kinds
-from ..marks import Marked, marked
+from ..marks import Marked, held, marked
 from ..names import check_name
 from ..positions import KeyPath
 from .arguments import unfit
@@ -147,6 +147,14 @@ class _Flow:
             self._issues.warn((*path, "arguments"), f"{tool} needs the argument {name}: without it the call is refused")
 
     def _check_together(self, kind: StepKind, step: Step, path: KeyPath) -> None:
+        """What is no matter of single texts: conditions, JSON Schemas, and fields that depend on each other."""
+        for found in held(kind.Fields, step, path):
+            if isinstance(found.marker, When):
+                check_guards(found.value, found.path, self._scope, self._issues)
+            else:
+                check_schema(found.value, found.path, self._issues)
+        if self._issues.below(path):
+            return
         check: Callable[[object], Iterable[Defect]] | None = getattr(kind, "check", None)
         for defect in check(table(kind.Fields, step)) if check is not None else ():
             self._issues.add((*path, *defect.path), defect.text, defect.hint)
