@@ -149,7 +149,9 @@ def files(settings: Settings, store: Store) -> Files:
             return tx.accepted(seen)
 
     kinds = Kinds(plugins.providers, plugins.provider, plugins.step_kinds, plugins.step_kind, plugins.models, plugins.model)
-    return HomeFiles(settings.home, kinds, remembered)
+    # an own descriptor of these must not be closed: the locks of the store and of this process would be gone with it
+    apart = (*(settings.db + end for end in ("", "-wal", "-shm", "-journal")), _locks(settings))
+    return HomeFiles(settings.home, kinds, remembered, apart=apart)
 
 
 def who(settings: Settings) -> Callable[[Identity], Person]:

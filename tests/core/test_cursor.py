@@ -1,4 +1,5 @@
-"""A cursor comes back as it was written, and one of an earlier version still stands where it stood."""
+"""A cursor comes back as it was written, with whatever came in for a step and was not planned with yet; one of an earlier version still
+stands where it stood."""
 
 from __future__ import annotations
 
@@ -6,13 +7,23 @@ import pytest
 
 from toolgate_cli.core import cursor
 from toolgate_cli.core.cursor import Frame
-from toolgate_cli.core.intents import Answered, Arrived, Continued, Ended, Noted
+from toolgate_cli.core.intents import Answered, Arrived, Continued, Ended, Filled, Finding, Noted, Observed
 from toolgate_cli.core.records import Turn
+from toolgate_cli.core.types import Json
+
+
+def deep(levels: int) -> Json:
+    value: Json = 1
+    for _ in range(levels):
+        value = [value]
+    return value
+
 
 FRAMES = (
     Frame("", 3),
     Frame("body", 1, 2, cursor.INSIDE, {"iteration": 2, "list": "ab"}, ("c1", "c2"), True, None, "complete"),
     Frame("body", 0, stop=1),
+    Frame("", 2, 0, cursor.OBSERVE, {"a": 1}, workflow="inner", shared=True),
 )
 
 
@@ -22,10 +33,24 @@ def test_what_is_written_is_read_back_whole() -> None:
 
 @pytest.mark.parametrize(
     "came",
-    [None, Turn("r1", "s", 2, "[]"), Answered({"a": 1}), Noted("go"), Continued(), Ended(0), Ended(2, "continue"), Ended(1, None, True)],
+    [
+        None,
+        Turn("r1", "a/b", 2, "[]"),
+        Answered({"street": "Elm", "n": 1.5}),
+        Noted("go ahead"),
+        Continued(),
+        Ended(0),
+        Ended(2, "continue"),
+        Ended(1, None, True),
+        Filled({"order": "A-17"}),
+        Observed((Finding({"a": [1, None]}), Finding(error="no file x"), Finding("text"), Finding(deep(200)))),
+        Observed(()),
+    ],
+    ids=lambda came: type(came).__name__,
 )
 def test_what_has_come_in_is_read_back(came: Arrived) -> None:
-    assert cursor.load(cursor.dump(cursor.arrive(FRAMES, came)))[-1].came == came
+    frames = cursor.arrive(FRAMES, came)
+    assert cursor.load(cursor.dump(frames)) == frames and frames[-1].came == came
 
 
 def test_a_cursor_of_an_earlier_version_is_read() -> None:

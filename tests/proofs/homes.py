@@ -145,6 +145,26 @@ type = "assign"
 set = { noted = "${inputs.who}" }
 """
 
+LOOK = """
+schema = 1
+id = "look"
+[[steps]]
+id = "terms"
+type = "resource"
+file = "mode"
+save_as = "terms"
+[[steps]]
+id = "pay"
+type = "tool"
+tool = "ledger.pay"
+arguments = { to = "${terms}" }
+[[steps]]
+id = "again"
+type = "resource"
+file = "settled.json"
+save_as = "settled"
+"""
+
 
 @contextmanager
 def folder() -> Iterator[Path]:
@@ -173,6 +193,7 @@ def make(
     usual = WORKFLOW.format(gate=gate)
     (path / "pay.toml").write_text(flow or (usual[: usual.index('[[steps]]\nid = "clerk"')] if brief else usual))
     (path / "inner.toml").write_text(INNER)
+    (path / "look.toml").write_text(LOOK)
     (path / "edited.json").write_text('{"to": "eve"}')
     (path / "settled.json").write_text('{"applied": true, "result": 1}')
     set_mode(path, mode)

@@ -95,6 +95,7 @@ APPROVE = ("approve", "{ref}")
 SCENARIOS = (
     Scenario("start", ("start", "pay"), "RUN_STARTED", a_run_before),
     Scenario("start from nothing", ("start", "pay"), "RUN_STARTED", nothing, policy="require_approval"),
+    Scenario("start, reading files", ("start", "look"), "RUN_STARTED", a_run_before),
     Scenario("start, failing once", ("start", "pay"), "RUN_STARTED", a_run_before, then="fail-once"),
     Scenario("start, in doubt once", ("start", "pay"), "RUN_STARTED", a_run_before, then="die-once"),
     Scenario("approve", ("approve", "{ref}"), "TOOL_INVOCATION_APPROVED", started, policy="require_approval"),

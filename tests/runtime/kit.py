@@ -197,7 +197,7 @@ class _Files:
         self._process = process
 
     def __getattr__(self, name: str) -> Any:
-        if name in ("world", "prepare", "workflow", "inputs", "check"):
+        if name in ("world", "prepare", "workflow", "inputs", "check", "observe"):
             self._home.watch.outside(f"files.{name}")
         return getattr(self._real, name)
 

@@ -24,9 +24,12 @@ from toolgate_cli.core.intents import (
     Escalate,
     Filled,
     FillInputs,
+    Finding,
     Intent,
     Nest,
     Noted,
+    Observe,
+    Observed,
     Pause,
     Replay,
     Settled,
@@ -129,5 +132,8 @@ def reply(intent: Intent, turns: list[Turn]) -> Arrived:
             return Ended(0)
         case Pause():
             return Continued()
+        case Observe(looks):
+            found: dict[str, Json] = {"text": "hi", "json": "yes", "filled": True, "problems": []}
+            return Observed(tuple(Finding(found[look.want]) for look in looks))
         case _:
             return None

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, cast
 
 from . import canonical
-from .intents import Answered, Arrived, Continued, Ended, Filled, Noted, Signal
+from .intents import Answered, Arrived, Continued, Ended, Filled, Finding, Noted, Observed, Signal
 from .records import Turn
 from .types import Json
 from .values import NamedTuple
@@ -18,6 +18,7 @@ PLAN = "plan"  # begun; it is to be planned
 CALLS = "calls"  # a batch of calls is open
 MODEL = "model"  # a model is asked
 WAIT = "wait"  # a person is asked (a form, an escalation)
+OBSERVE = "observe"  # something outside is looked at
 INSIDE = "inside"  # the block above runs
 GATE = "gate"  # done; its gate waits
 PAUSED = "paused"  # the run was paused here
@@ -96,6 +97,11 @@ def _keep(came: Arrived) -> Json:
             return ["filled", dict(values)]
         case Continued():
             return ["continued"]
+        case Observed(findings):
+            return [
+                "observed",
+                [[canonical.encode(value), error] for value, error in findings],
+            ]  # as text: it may be as deep as a value may be
         case _:
             return None
 
@@ -116,6 +122,10 @@ def _revive(kept: Json) -> Arrived:
             return Filled(values)
         case ["continued"]:
             return Continued()
+        case ["observed", list(findings)]:
+            return Observed(
+                tuple(Finding(canonical.parse(value), error) for value, error in cast("list[tuple[str, str | None]]", findings))
+            )
         case _:
             return None
 

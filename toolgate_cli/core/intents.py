@@ -142,7 +142,25 @@ class Pause(NamedTuple):
     memo: Mapping[str, Json] = {}
 
 
-Intent: TypeAlias = Done | Fail | CallTools | AskModel | AskPerson | Escalate | Enter | FillInputs | Nest | Replay | Pause
+class Look(NamedTuple):
+    """One thing to look at: a `file` of the home, or where that is None a `value`. `want`: the file's `text`; the `json` value at the
+    pointer `at`; whether anything but blanks is in it, `filled`; or the `problems` by which the value at `at` breaks the JSON Schema."""
+
+    file: str | None
+    want: Literal["text", "json", "filled", "problems"]
+    at: str = ""
+    schema: Json = True
+    value: Json = None
+
+
+class Observe(NamedTuple):
+    """Looks at what is outside, or costs too much, for a transaction: it only reads. The step is planned again with what was `Observed`."""
+
+    looks: tuple[Look, ...]
+    memo: Mapping[str, Json] = {}
+
+
+Intent: TypeAlias = Done | Fail | CallTools | AskModel | AskPerson | Escalate | Enter | FillInputs | Nest | Replay | Observe | Pause
 
 
 # ---- what has come in since the step was planned last ----
@@ -184,7 +202,20 @@ class Continued(NamedTuple):
     """A person continued a paused run."""
 
 
-Arrived: TypeAlias = Settled | Turn | Answered | Noted | Ended | Filled | Continued | None
+class Finding(NamedTuple):
+    """What came of a look; `error`: why there is nothing, with the name of the file."""
+
+    value: Json = None
+    error: str | None = None
+
+
+class Observed(NamedTuple):
+    """What came of every look, in the order in which they were asked for."""
+
+    findings: tuple[Finding, ...]
+
+
+Arrived: TypeAlias = Settled | Turn | Answered | Noted | Ended | Filled | Observed | Continued | None
 
 
 class View(Protocol):

@@ -20,6 +20,7 @@ from ..core.intents import (
     Escalate,
     Fail,
     Intent,
+    Observe,
     Pause,
     Settled,
     Write,
@@ -32,7 +33,7 @@ from . import asking, batch, blocks, entering
 from .place import Place, Walk, ask, build, failed, put, waiting, write
 from .unit import Unit
 from .view import StepView
-from .work import More, Prepare, Work
+from .work import More, Observing, Prepare, Work
 
 if TYPE_CHECKING:
     from .plugs import StepKind
@@ -176,6 +177,11 @@ def _wait(place: Place, memo: Mapping[str, Json]) -> Frame:
     return place.frame._replace(phase=cursor.WAIT, memo=memo, calls=())
 
 
+def _observe(place: Place, intent: Intent) -> Walk:
+    assert isinstance(intent, Observe)
+    return place.run, place.at(place.frame._replace(phase=cursor.OBSERVE, memo=intent.memo)), Observing(intent.looks), False
+
+
 def _pause(place: Place, intent: Intent) -> Walk:
     assert isinstance(intent, Pause)
     place.unit.record("RUN_PAUSED", place.run, {"reason": intent.reason}, step=place.path)
@@ -191,5 +197,6 @@ HANDLERS: dict[type, Handler] = {
     AskPerson: _ask_person,
     Escalate: _escalate,
     Enter: blocks.enter,
+    Observe: _observe,
     Pause: _pause,
 }

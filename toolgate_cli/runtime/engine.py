@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from ..core import conditions, effects, quorum
 from ..core.errors import ToolgateError
-from ..core.intents import Arrived, Completion, Filled
+from ..core.intents import Arrived, Completion, Filled, Finding, Observed
 from ..core.person import Person
 from ..core.records import Attempt, Run
 from ..core.results import ToolResult
@@ -18,12 +18,12 @@ from . import asking, gate, ownership, parking, settling
 from .advance import advance
 from .place import fail_step, put, waiting
 from .unit import Unit, write
-from .work import Ask, Fill, Invoke, More, Prepare, Rest, Work
+from .work import Ask, Fill, Invoke, More, Observing, Prepare, Rest, Work
 
 if TYPE_CHECKING:
     from .ports import Ports
 
-Came: TypeAlias = ToolResult | Completion | Filled | ToolgateError | None  # what an outside work brought
+Came: TypeAlias = ToolResult | Completion | Filled | Observed | ToolgateError | None  # what an outside work brought
 PASSES = 100  # how often a world that keeps changing is read again
 
 
@@ -110,6 +110,8 @@ class Engine:
                     return Filled(self.ports.files.inputs(bundle, given, {}))
                 except ToolgateError as error:
                     return ToolgateError(error.kind, self.world.secrets.scrub(f"inputs of {bundle.id}: {error.message}"))
+            case Observing(looks):
+                return Observed(tuple(map(self._clean, self.ports.files.observe(looks))))
             case Prepare(needs, _):
                 self.prepare(needs)
             case Rest(seconds, _):
@@ -122,6 +124,11 @@ class Engine:
         """ToolgateError("invalid") for a turn with the value of a secret in it: nothing of it is stored."""
         self.world.secrets.refuse("the model's turn", said.commands, said.text, asking.commands(said) if self.world.secrets else None)
         return said
+
+    def _clean(self, found: Finding) -> Finding:
+        """A finding with the value of a secret in it is none: nothing of it is stored (I12)."""
+        name = self.world.secrets.leaks(found.value, found.error)
+        return found if name is None else Finding(error=f"what was found holds the value of the secret {name}")
 
     def _interrupted(self, claim: gate.Claim) -> None:
         """Somebody stopped this process while the tool ran: its end is not known, and that is recorded before anything else."""
@@ -146,6 +153,9 @@ class Engine:
                 return self._repeat(unit, run, waiting_attempt)
             case Ask() | Fill():
                 return self._answered(unit, run, work, came)
+            case Observing():
+                assert isinstance(came, Observed)
+                return advance(unit, run, self.world, came) if self._owned(unit, run) else None
             case _:
                 return advance(unit, run, self.world) if self._owned(unit, run) else None
 

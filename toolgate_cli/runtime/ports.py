@@ -9,6 +9,7 @@ from ..core.values import NamedTuple
 
 if TYPE_CHECKING:
     from ..core.config import Model, Tool
+    from ..core.intents import Finding, Look
     from ..core.records import Accepted
     from ..core.types import Json
     from ..core.world import Needs, World
@@ -149,6 +150,10 @@ class Files(Protocol):
 
     def begin(self, folder: str) -> tuple[str, ...]:
         """Writes a first home; the files that were written. Nothing is overwritten."""
+        ...
+
+    def observe(self, looks: Sequence[Look]) -> tuple[Finding, ...]:
+        """What comes of each look, in this order; never raises. Nothing outside of the home is read, nor the store."""
         ...
 
     def accepted(self) -> tuple[Accepted, ...]:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TypeAlias
 
 from ..core.config import Model
-from ..core.intents import TurnRequest
+from ..core.intents import Look, TurnRequest
 from ..core.records import Attempt
 from ..core.types import Json
 from ..core.values import NamedTuple
@@ -51,8 +51,14 @@ class Rest(NamedTuple):
     waiting: Attempt
 
 
+class Observing(NamedTuple):
+    """Look at what a step asks for; nothing is changed."""
+
+    looks: tuple[Look, ...]
+
+
 class More(NamedTuple):
     """Nothing outside: a long stretch of pure steps is committed on its way."""
 
 
-Work: TypeAlias = Invoke | Ask | Fill | Prepare | Rest | More
+Work: TypeAlias = Invoke | Ask | Fill | Observing | Prepare | Rest | More

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from .. import __version__
@@ -26,19 +26,24 @@ from .pinning import Pinning, are_unchanged
 from .reach import reached
 
 if TYPE_CHECKING:
+    from ..core.intents import Finding, Look
     from ..runtime.plugs import ModelAdapter
 
 CHECKER = f"toolgate/{__version__}"
 
 
 class HomeFiles:
-    """`remembered` asks whether these bytes were accepted by this checker; nothing else is ever taken from there."""
+    """`remembered` asks whether these bytes were accepted by this checker; nothing else is ever taken from there. `apart`: files and
+    folders in the home that no step may look at."""
 
-    def __init__(self, home: str, kinds: Kinds, remembered: Callable[[Accepted], bool], checker: str = CHECKER) -> None:
+    def __init__(
+        self, home: str, kinds: Kinds, remembered: Callable[[Accepted], bool], checker: str = CHECKER, apart: tuple[str, ...] = ()
+    ) -> None:
         self.home = os.path.abspath(home)
         self._kinds = kinds
         self._checker = checker
         self._ask = remembered
+        self._apart = apart
         self._secrets = NONE  # of the last world
         self._fresh: dict[Accepted, None] = {}
         self._bundles: dict[tuple[str, ...], Bundle] = {}  # the last one, by the marks of all that it was made of
@@ -129,6 +134,11 @@ class HomeFiles:
                 "not_found", f"no workflow {id}", meant(id, [checked.id for checked in found if checked.id]) or "toolgate workflow check"
             )
         return wanted
+
+    def observe(self, looks: Sequence[Look]) -> tuple[Finding, ...]:
+        from .observing import observe
+
+        return observe(self.home, self._apart, looks)
 
     def begin(self, folder: str) -> tuple[str, ...]:
         from .beginning import begin

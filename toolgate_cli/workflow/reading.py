@@ -30,6 +30,23 @@ def read(home: str, name: str) -> Source:
 
     The stamp is of the open file and taken before its bytes: a later change differs from it.
     """
+    return _read(home, name, None, BIGGEST, whole=True)
+
+
+def read_inside(home: str, name: str, most: int = BIGGEST, *, whole: bool = True) -> Source:
+    """As `read`, for a file that a file names: it must be in the home, neither `..` nor a link may lead out of it. `most`: bytes that it
+    may have; not `whole`: only its beginning is read, a byte more than these."""
+    if not name or "\0" in name:
+        raise ToolgateError("invalid", "not the name of a file", _INSTEAD)
+    root = os.path.realpath(home)
+    _stay_inside(root, os.path.realpath(os.path.join(home, name)), name)
+    try:
+        return _read(home, name, root, most, whole)
+    except FileNotFoundError as error:
+        raise ToolgateError("invalid", f"no file {name}", _INSTEAD) from error
+
+
+def _read(home: str, name: str, root: str | None, most: int, whole: bool) -> Source:
     path = os.path.join(home, name)
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
@@ -41,27 +58,21 @@ def read(home: str, name: str) -> Source:
         found = os.fstat(descriptor)
         if not stat.S_ISREG(found.st_mode):
             raise ToolgateError("invalid", f"{name}: not a regular file", _INSTEAD)
-        data = _all(descriptor)
+        if root is not None:  # where the file is that was opened: a link may have been put in its place since it was looked at
+            _stay_inside(root, os.readlink(f"/proc/self/fd/{descriptor}"), name)
+        data = _first(descriptor, most + 1)
     except OSError as error:
         raise _unreadable(name, error) from error
     finally:
         os.close(descriptor)
-    if len(data) > BIGGEST:
-        raise ToolgateError("invalid", f"{name}: larger than {BIGGEST // 1024 // 1024} MiB", _INSTEAD)
+    if whole and len(data) > most:
+        raise ToolgateError("invalid", f"{name}: larger than {most // 1024 // 1024} MiB", _INSTEAD)
     return Source(name, data, Stamp(path, found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns))
 
 
-def read_inside(home: str, name: str) -> Source:
-    """As `read`, for a file that a file names: it must be in the home, neither `..` nor a link may lead out of it."""
-    if not name or "\0" in name:
-        raise ToolgateError("invalid", "not the name of a file", _INSTEAD)
-    root = os.path.realpath(home)
-    if os.path.commonpath((root, os.path.realpath(os.path.join(home, name)))) != root:
+def _stay_inside(root: str, place: str, name: str) -> None:
+    if place != root and not place.startswith(root.rstrip(os.sep) + os.sep):
         raise ToolgateError("invalid", f"{name} is outside the home", "name a file inside the home")
-    try:
-        return read(home, name)
-    except FileNotFoundError as error:
-        raise ToolgateError("invalid", f"no file {name}", _INSTEAD) from error
 
 
 def stamp(path: str) -> Stamp:
@@ -73,10 +84,11 @@ def stamp(path: str) -> Stamp:
     return Stamp(path, found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
 
 
-def _all(descriptor: int) -> bytes:
+def _first(descriptor: int, count: int) -> bytes:
+    """So many bytes at least, or all."""
     parts: list[bytes] = []
     size = 0
-    while size <= BIGGEST and (part := os.read(descriptor, 1 << 20)):
+    while size < count and (part := os.read(descriptor, min(count, 1 << 20))):
         parts.append(part)
         size += len(part)
     return b"".join(parts)

@@ -1,0 +1,113 @@
+"""Steps that look at files: outside of every transaction, while they own the run, once; and again only where a process died."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from toolgate_cli.core import cursor
+from toolgate_cli.workflow import observing
+
+from . import texts
+from .kit import Home
+from .texts import step, uses
+
+LOAD = step("load", "resource", file="data/terms.md", save_as="terms")
+
+
+def prepared(home: Home, *steps: dict[str, object], **files: str) -> None:
+    (home.folder / "data").mkdir(exist_ok=True)
+    (home.folder / "data" / "terms.md").write_text("the terms")
+    home.write(looks=texts.flow("looks", *steps))
+
+
+def while_looking(monkeypatch: pytest.MonkeyPatch, act: Callable[[], object]) -> list[int]:
+    """What happens while files are looked at; how often they were."""
+    real, count = observing.observe, []
+
+    def looked(*given: Any) -> Any:
+        count.append(1)
+        act()
+        return real(*given)
+
+    monkeypatch.setattr(observing, "observe", looked)
+    return count
+
+
+def test_a_file_is_in_the_context_afterwards_as_the_systems(home: Home) -> None:
+    prepared(
+        home,
+        LOAD,
+        step("rates", "resource", file="rates.json", save_as="rates"),
+        step("say", "assign", set={"said": "${terms} ${rates#/eur}"}),
+    )
+    (home.folder / "rates.json").write_text('{"eur": 1.10}')
+    run = home.start("looks")
+    assert home.run(run).status == "COMPLETED" and home.value(run, "said") == "the terms 1.1"
+    with home.store.read() as tx:
+        assert tx.value(run, "terms").provenance == "system"
+    assert home.desk().verify().ok
+
+
+def test_what_is_wrong_with_a_file_fails_the_step_by_its_name(home: Home) -> None:
+    prepared(home, LOAD)
+    (home.folder / "data" / "terms.md").unlink()
+    run = home.start("looks")
+    view = home.desk().show_run(run)[0]
+    assert view.error is not None and view.error["message"] == "data/terms.md was not loaded: no file data/terms.md"
+    assert home.types(run)[-2:] == ["STEP_FAILED", "RUN_FAILED"]
+    prepared(home, LOAD)
+    home.desk().retry_step(run, "load")
+    assert home.run(run).status == "COMPLETED"
+
+
+def test_a_file_is_not_read_again_when_the_run_goes_on(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    gated = {**LOAD, "gate": "approval"}
+    prepared(home, gated, uses("s", "ask.send"), texts.AFTER)
+    count = while_looking(monkeypatch, lambda: None)
+    run = home.start("looks")
+    (home.folder / "data" / "terms.md").write_text("other terms")
+    desk = home.desk()
+    desk.approve_step(desk.select_step(run, None, "approve"))
+    home.decide("approve", run)
+    assert home.run(run).status == "COMPLETED" and home.value(run, "terms") == "the terms" and len(count) == 1
+
+
+def test_a_process_that_dies_while_it_looks_loses_nothing(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    prepared(home, uses("s", "free.send"), LOAD)
+    process = home.process()
+    count = while_looking(monkeypatch, lambda: process.die() if len(count) == 1 else None)
+    home.killed(lambda: process.desk.start("looks", {}, {}))
+    run = home.events(type="RUN_STARTED")[0].run_id or ""
+    assert home.run(run).status == "RUNNING" and cursor.load(home.run(run).cursor)[-1].phase == cursor.OBSERVE
+    home.desk().continue_run(run)
+    assert home.run(run).status == "COMPLETED" and home.value(run, "terms") == "the terms"
+    assert len(count) == 2 and len(home.tools.starts) == 1
+    assert home.types(run).count("STEP_STARTED") == 2, "it has begun once"
+
+
+def test_a_run_that_is_cancelled_meanwhile_takes_nothing_in(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    prepared(home, LOAD, texts.AFTER)
+    while_looking(monkeypatch, lambda: home.desk("bob").cancel(home.events(type="RUN_STARTED")[0].run_id or "", None))
+    run = home.start("looks")
+    assert home.run(run).status == "CANCELLED" and home.types(run)[-1] == "RUN_CANCELLED"
+    with pytest.raises(KeyError):
+        home.value(run, "terms")
+
+
+def test_a_file_with_the_value_of_a_secret_in_it_is_not_taken_in(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TOKEN", "hunter2hunter2")
+    home.write(texts.operator(more='[secrets]\nTOKEN = { file = "token" }\n'))
+    (home.folder / "token").write_text("hunter2hunter2")
+    prepared(home, LOAD)
+    (home.folder / "data" / "terms.md").write_text("say hunter2hunter2 to nobody")
+    run = home.start("looks")
+    view = home.desk().show_run(run)[0]
+    assert (
+        view.run.status == "FAILED"
+        and view.error is not None
+        and "what was found holds the value of the secret TOKEN" in str(view.error["message"])
+    )
+    assert "hunter2" not in str(home.dump())
