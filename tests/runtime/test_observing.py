@@ -111,3 +111,10 @@ def test_a_file_with_the_value_of_a_secret_in_it_is_not_taken_in(home: Home, mon
         and "what was found holds the value of the secret TOKEN" in str(view.error["message"])
     )
     assert "hunter2" not in str(home.dump())
+
+
+@pytest.mark.parametrize("name", ["toolgate.db", "toolgate.db-wal", "toolgate.db-shm", "owners/x"])
+def test_the_files_of_the_store_are_not_looked_at(quick: Home, name: str) -> None:
+    prepared(quick, {**LOAD, "file": f".toolgate/{name}"})
+    view = quick.desk().show_run(quick.start("looks"))[0]
+    assert view.error is not None and str(view.error["message"]).endswith(f".toolgate/{name} is the store's own")
