@@ -48,6 +48,8 @@ def sample(hint: Any, outer: tuple[object, ...] = ()) -> Any:
         return [sample(inner[0], marks)]
     if isinstance(origin, type) and issubclass(origin, Mapping):
         return {"yes": sample(inner[1], marks)}
+    if bare is str and any(isinstance(mark, markers.Pointer) for mark in marks):
+        return ""
     if bare is str:
         return next((NAMED[mark.what] for mark in marks if isinstance(mark, markers.Names)), "decision")
     bounds = next((mark for mark in marks if isinstance(mark, markers.Between)), markers.Between())

@@ -159,10 +159,10 @@ type = "tool"
 tool = "ledger.pay"
 arguments = { to = "${terms}" }
 [[steps]]
-id = "again"
-type = "resource"
-file = "settled.json"
-save_as = "settled"
+id = "check"
+type = "validate"
+require = { keys = ["tool.ledger.pay"], files = ["effects.log"] }
+schema = [{ file = "settled.json", by = { required = ["applied"] } }]
 """
 
 

@@ -118,3 +118,50 @@ def test_the_files_of_the_store_are_not_looked_at(quick: Home, name: str) -> Non
     prepared(quick, {**LOAD, "file": f".toolgate/{name}"})
     view = quick.desk().show_run(quick.start("looks"))[0]
     assert view.error is not None and str(view.error["message"]).endswith(f".toolgate/{name} is the store's own")
+
+
+CHECK = step(
+    "check",
+    "validate",
+    require={"keys": ["tool.free.send", "gone"], "files": ["data/report.json"]},
+    equal=[{"file": "data/report.json", "at": "/tier", "key": "tier"}],
+    schema=[{"key": "tier", "by": {"type": "integer", "maximum": 2}}, {"file": "data/report.json", "by": {"required": ["sum"]}}],
+)
+
+
+def test_every_reason_fails_the_step_at_once_and_what_was_mended_passes(home: Home) -> None:
+    prepared(home, uses("s", "free.send"), step("set", "assign", set={"tier": 3}), CHECK, texts.AFTER)
+    run = home.start("looks")
+    view = home.desk().show_run(run)[0]
+    assert view.error is not None
+    assert view.error["message"] == "gone is absent; no file data/report.json; tier: RANGE_VIOLATION"
+    (home.folder / "data" / "report.json").write_text('{"tier": 3.0, "total": 1}')
+    home.desk().retry_step(run, "check")
+    view = home.desk().show_run(run)[0]
+    assert view.error is not None
+    assert view.error["message"] == "gone is absent; tier: RANGE_VIOLATION; data/report.json: REQUIRED_MISSING at /sum"
+    right = {**CHECK, "require": {"keys": ["tool.free.send"], "files": ["data/report.json"]}, "schema": [{"key": "tier", "by": True}]}
+    prepared(home, uses("s", "free.send"), step("set", "assign", set={"tier": 3}), right, texts.AFTER)
+    other = home.start("looks")
+    assert home.run(other).status == "COMPLETED" and home.value(other, "after") == "yes" and home.desk().verify().ok
+
+
+def test_what_a_tool_produces_is_looked_at_after_it_has_run_and_not_again(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    check = step("check", "validate", require={"files": ["data/made.txt"]}, gate="review")
+    prepared(home, uses("s", "ask.send"), check, uses("t", "ask.send"))
+    count = while_looking(monkeypatch, lambda: None)
+    run = home.start("looks")
+    (home.folder / "data" / "made.txt").write_text("made")
+    home.decide("approve", run)
+    assert home.run(run).status == "AWAITING_REVIEW"
+    (home.folder / "data" / "made.txt").unlink()
+    desk = home.desk()
+    desk.review(desk.select_step(run, None, "review"), note="seen")
+    home.decide("approve", run)
+    assert home.run(run).status == "COMPLETED" and len(count) == 1
+
+
+def test_a_check_without_files_and_schemas_needs_nothing_from_outside(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    prepared(home, step("check", "validate", require={"keys": ["inputs.text"]}))
+    count = while_looking(monkeypatch, lambda: None)
+    assert home.run(home.start("looks")).status == "COMPLETED" and not count

@@ -56,6 +56,7 @@ def test_a_broken_file_hinders_no_other_and_is_told_where_it_might_be_meant(home
     assert "broken.toml:2:" in home.refusal("broken").message
 
 
+ASK = 'type = "input"\nform = "address"\nwrites = ["street"]'
 ARMS = 'on = "decision"\narms = { pay = "paying", keep = "end", "" = "fail" }'
 MALFORMED = [
     ('type = "tool"\ntool = "ledger.show"', 'type = "tol"\ntool = "ledger.show"', "there is no step type tol", "did you mean tool?"),
@@ -96,6 +97,30 @@ MALFORMED = [
     (ARMS, 'cases = [{ when = [{ key = "a", lk = 1 }], to = "end" }]', "cases[0].when[0].lk: unknown key or operator", ""),
     (ARMS, 'cases = [{ when = [{ key = "inputs.too", eq = 1 }], to = "end" }]', "there is no input too", "did you mean to?"),
     (ARMS, 'cases = [{ to = "paying" }, { to = "end" }]', "cases[0]: a case without when always holds", "put it last"),
+    (ASK, 'type = "validate"', "steps[3]: it checks nothing", "require, equal or schema"),
+    (ASK, 'type = "validate"\nrequire = { key = ["a"] }', "steps[3].require.key: unknown key", "did you mean keys?"),
+    (ASK, 'type = "validate"\nrequire = { keys = ["inputs.too"] }', "steps[3].require.keys[0]: there is no input too", ""),
+    (ASK, 'type = "validate"\nrequire = { files = ["../x"] }', "steps[3].require.files[0]: not a path inside the home", ""),
+    (ASK, 'type = "validate"\nequal = [{ file = "a.json" }]', "steps[3].equal[0].key: required key is missing", ""),
+    (ASK, 'type = "validate"\nequal = [{ file = "/a", key = "b" }]', "steps[3].equal[0].file: not a path inside the home", ""),
+    (
+        ASK,
+        'type = "validate"\nequal = [{ file = "a", key = "b", at = "x" }]',
+        "steps[3].equal[0].at: a JSON pointer is empty or begins",
+        "",
+    ),
+    (ASK, 'type = "validate"\nschema = [{ by = { type = "text" }, key = "a" }]', "steps[3].schema[0].by.type: not a value of", ""),
+    (ASK, 'type = "validate"\nschema = [{ by = { typ = "string" }, key = "a" }]', "steps[3].schema[0].by.typ: unknown keyword", "type?"),
+    (
+        ASK,
+        'type = "validate"\nschema = [{ by = true, key = "a", file = "b" }]',
+        "steps[3].schema[0]: needs a key or a file, one of them",
+        "",
+    ),
+    (ASK, 'type = "validate"\nschema = [{ key = "a" }]', "steps[3].schema[0].by: required key is missing", ""),
+    (ASK, 'type = "resource"\nfile = "../x"\nsave_as = "a"', "steps[3].file: not a path inside the home", ""),
+    (ASK, 'type = "resource"\nfile = "x"\nsave_as = "__a"', "steps[3].save_as: this key is reserved", ""),
+    (ASK, 'type = "resource"\nfile = "x"', "steps[3].save_as: required key is missing", ""),
     ('form = "address"', 'form = "adress"', "there is no form adress", "did you mean address?"),
     ('writes = ["street"]', 'writes = ["inputs.to"]', "this key is reserved", ""),
     ('${inputs.amount}" }\n\n[[blocks', '${inputs.amont}" }\n\n[[blocks', "there is no input amont", "did you mean amount?"),

@@ -49,6 +49,10 @@ class Path(NamedTuple):
     """The text is the path of a file, relative to the home, that must not lead out of it."""
 
 
+class Pointer(NamedTuple):
+    """The text is a JSON pointer."""
+
+
 class Pattern(NamedTuple):
     """The text is a pattern of names: `*` within a segment, `**` across segments."""
 

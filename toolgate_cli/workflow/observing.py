@@ -49,11 +49,11 @@ def _found(home: str, look: Look) -> Json:
 def _json(home: str, look: Look) -> Json:
     value = look.value
     if look.file is not None:
+        text = _text(home, look.file)
         try:
-            value = canonical.parse(_text(home, look.file))
+            value = canonical.parse(text)
         except ToolgateError as error:
-            said = error.message
-            raise ToolgateError("invalid", said if said.startswith(look.file) else f"{look.file}: {said}") from None
+            raise ToolgateError("invalid", f"{look.file}: {error.message}") from None
     try:
         return pointer.resolve(value, look.at)
     except KeyError:

@@ -6,7 +6,8 @@ import os
 from collections.abc import Mapping
 
 from ...core import durations
-from ...core.fields import RESERVED_PREFIXES, Duration, Key, Path, Pattern
+from ...core.fields import RESERVED_PREFIXES, Duration, Key, Path, Pattern, Pointer
+from ...core.pointer import tokens
 from ...core.types import Json
 from ..issues import Issues
 from ..marks import Marked, marked
@@ -28,6 +29,8 @@ def check_mark(found: Marked, issues: Issues) -> None:
         _check_duration(text, path, issues)
     elif isinstance(marker, Path):
         _check_path(text, path, issues)
+    elif isinstance(marker, Pointer):
+        _check_pointer(text, path, issues)
     elif isinstance(marker, Pattern) and not is_pattern(text):
         issues.add(path, "not a pattern of capabilities", "names joined by dots; * within a segment, ** across segments")
     elif isinstance(marker, Key) and not (marker.any_word and text == "*"):
@@ -55,6 +58,13 @@ def _duration_meant(text: str) -> str:
 def _check_path(text: str, path: KeyPath, issues: Issues) -> None:
     if not text or os.path.isabs(text) or os.path.normpath(text).split(os.sep)[0] == "..":
         issues.add(path, "not a path inside the home", "write it relative to the home, without ..")
+
+
+def _check_pointer(text: str, path: KeyPath, issues: Issues) -> None:
+    try:
+        tokens(text)
+    except ValueError as error:
+        issues.add(path, str(error))
 
 
 def _check_key(text: str, path: KeyPath, issues: Issues) -> None:
