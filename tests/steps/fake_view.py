@@ -55,10 +55,11 @@ class FakeView:
         return self.values[key]
 
     def provenance(self, key: str) -> Provenance:
-        return self.provenances.get(key, "user") if self.value(key) is not None else "system"
+        self.value(key)
+        return self.provenances.get(key, "system")
 
     def inner(self, key: str) -> tuple[Json, Provenance]:
-        return self.value(key), self.provenances.get(key, "user")
+        return self.value(key), self.provenance(key)
 
     def copied(self, digest: str) -> Sequence[Json]:
         return next(list_ for list_ in self.lists if sha256(canonical.encode(list_)) == digest)

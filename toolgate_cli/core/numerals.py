@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 DIGITS = 1000  # an integer may have as many
 BOUND = 10**DIGITS
 _SAFE_DIGITS = 600  # below the lowest limit that PYTHONINTMAXSTRDIGITS can set (640)
@@ -48,3 +50,33 @@ def _decimal(text: str) -> tuple[str, str | int]:
     if len(power.lstrip("+-0")) > 18:  # far outside every double, and int() of many digits is slow
         return significant, power
     return significant, int(power or "0") - len(fraction) + len(digits) - len(significant)
+
+
+# ---- counting with them: by decimal value, as they are spelled ----
+def total(values: Sequence[int | float]) -> int | float | None:
+    """The sum; whole numbers stay whole. None where JSON cannot hold it exactly: over 1,000 digits, or no double has that decimal value."""
+    parts, power = aligned(values)
+    digits = sum(parts)
+    if abs(digits) >= BOUND:
+        return None
+    if not any(isinstance(value, float) for value in values):
+        return digits
+    text = f"{spell(digits)}e{power}"
+    value = float(text)
+    return value if value - value == 0.0 and is_exact(text, value) else None
+
+
+def aligned(values: Sequence[int | float]) -> tuple[list[int], int]:
+    """Whole numbers that stand to each other as the values do, and the power of ten that makes the values of them."""
+    scaled = [_scaled(value) for value in values]
+    power = min((power for _, power in scaled), default=0)
+    return [digits * 10 ** (own - power) for digits, own in scaled], power
+
+
+def _scaled(value: int | float) -> tuple[int, int]:
+    """Digits and power of ten of a finite number."""
+    if isinstance(value, int):
+        return value, 0
+    mantissa, _, power = repr(value).partition("e")
+    whole, _, fraction = mantissa.partition(".")
+    return int(whole + fraction), int(power or "0") - len(fraction)

@@ -35,6 +35,7 @@ Effect = Literal["read_only", "idempotent", "reconcilable", "unsafe"]
 Decision = Literal["allow", "require_approval", "deny"]
 Cleared = Literal["none", "policy", "approval"]  # what a call has passed
 Provenance = Literal["user", "tool", "model", "system"]
+TRUST: tuple[Provenance, ...] = ("system", "model", "user", "tool")  # the least trusted last: what is outside of the program and its agents
 Fact = Literal["no", "yes", "unknown"]
 Phase = Literal["RECEIVE", "RESOLVE", "VALIDATE", "PRECHECK", "INVOKE"]
 Verb = Literal["approve", "reject", "retry", "continue-tool", "answer", "review", "continue", "retry --step", "cancel"]

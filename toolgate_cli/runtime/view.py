@@ -9,7 +9,7 @@ from ..core import canonical, references, scopes
 from ..core.config import Agent
 from ..core.errors import ToolgateError
 from ..core.intents import Arrived
-from ..core.types import Json, Provenance
+from ..core.types import TRUST, Json, Provenance
 from . import copies, redacted
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ class StepView:
         return self._output(key) if key.startswith("steps.") else canonical.parse(self._found(self._scope, key)[0])
 
     def provenance(self, key: str) -> Provenance:
-        return self._found(self._scope, key)[1]
+        return TRUST[-1] if key.startswith("steps.") else self._found(self._scope, key)[1]  # an output may be anybody's
 
     def inner(self, key: str) -> tuple[Json, Provenance]:
         place = self._place

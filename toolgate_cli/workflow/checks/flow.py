@@ -153,8 +153,6 @@ class _Flow:
                 check_guards(found.value, found.path, self._scope, self._issues)
             else:
                 check_schema(found.value, found.path, self._issues)
-        if self._issues.below(path):
-            return
         check: Callable[[object], Iterable[Defect]] | None = getattr(kind, "check", None)
         for defect in check(table(kind.Fields, step)) if check is not None else ():
             self._issues.add((*path, *defect.path), defect.text, defect.hint)
