@@ -118,6 +118,8 @@ MALFORMED = [
         "",
     ),
     (ASK, 'type = "validate"\nschema = [{ key = "a" }]', "steps[3].schema[0].by: required key is missing", ""),
+    (ASK, 'type = "resource"\nfile = "${inputs.to}.md"\nsave_as = "a"', "steps[3].file: a path is taken as it is written", ""),
+    (ASK, 'type = "validate"\nrequire = { files = ["a/${inputs.to}"] }', "files[0]: a path is taken as it is written", "name the file"),
     (ASK, 'type = "aggregate"\nkeys = []\ninto = "a"\noperation = "sum"', "steps[3].keys: must have at least 1 entries", ""),
     (ASK, 'type = "aggregate"\nkeys = ["a"]\ninto = "a"\noperation = "add"', '"add" is not one of sum, min', ""),
     (ASK, 'type = "aggregate"\nkeys = ["inputs.too"]\ninto = "a"\noperation = "sum"', "there is no input too", "did you mean to?"),

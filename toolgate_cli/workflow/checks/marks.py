@@ -58,6 +58,8 @@ def _duration_meant(text: str) -> str:
 def _check_path(text: str, path: KeyPath, issues: Issues) -> None:
     if not text or os.path.isabs(text) or os.path.normpath(text).split(os.sep)[0] == "..":
         issues.add(path, "not a path inside the home", "write it relative to the home, without ..")
+    elif "${" in text:
+        issues.add(path, "a path is taken as it is written: a reference in it is not filled", "name the file")
 
 
 def _check_pointer(text: str, path: KeyPath, issues: Issues) -> None:
