@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Literal, cast
 
 from . import plugins
 from .core.errors import ToolgateError
@@ -22,11 +22,13 @@ from .stores.sqlite import open_store
 
 if TYPE_CHECKING:
     from .core.config import Identity, Tool
+    from .core.types import Json
     from .runtime.desk import Desk
     from .runtime.plugs import Provider
     from .runtime.ports import Clock, Files, Mint, Owners, Processes
     from .runtime.store import Reader, Store
     from .runtime.window import Window
+    from .workflow.kinds import Kinds
 
 
 @contextmanager
@@ -142,16 +144,27 @@ class _OnUse:
 
 def files(settings: Settings, store: Store) -> Files:
     from .workflow.files import HomeFiles
-    from .workflow.kinds import Kinds
 
     def remembered(seen: Accepted) -> bool:
         with store.read() as tx:
             return tx.accepted(seen)
 
-    kinds = Kinds(plugins.providers, plugins.provider, plugins.step_kinds, plugins.step_kind, plugins.models, plugins.model)
     # an own descriptor of these must not be closed: the locks of the store and of this process would be gone with it
     apart = (*(settings.db + end for end in ("", "-wal", "-shm", "-journal")), _locks(settings))
-    return HomeFiles(settings.home, kinds, remembered, apart=apart)
+    return HomeFiles(settings.home, _kinds(), remembered, apart=apart)
+
+
+def schema(of: Literal["workflow", "operator"]) -> dict[str, Json]:
+    """The JSON Schema of a file; it needs no home."""
+    from .workflow.editors import operator_schema, workflow_schema
+
+    return workflow_schema(_kinds()) if of == "workflow" else operator_schema(_kinds())
+
+
+def _kinds() -> Kinds:
+    from .workflow.kinds import Kinds
+
+    return Kinds(plugins.providers, plugins.provider, plugins.step_kinds, plugins.step_kind, plugins.models, plugins.model)
 
 
 def who(settings: Settings) -> Callable[[Identity], Person]:

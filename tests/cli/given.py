@@ -171,6 +171,7 @@ COMMANDS = [
     ["doctor"],
     ["audit", "redact", CALL, "-m", "asked for"],
     ["workflow", "check"],
+    ["workflow", "schema"],
     ["tools", "list"],
     ["tools", "show", "pay"],
     ["init"],

@@ -19,7 +19,7 @@ from .given import CALL, COMMANDS, RUN, FakeDesk
 FILE = Path(__file__).with_name("screens.txt")
 TEXT = "pay \u0431ob\u200b \x1b[2K"
 ALIKE = ("continue", "answer", "cancel", "retry", "reject", "review", "continue-tool", "wait")  # they answer as start and approve do
-SHOWN = [(words, "pay") for words in COMMANDS if words[0] not in ALIKE]
+SHOWN = [(words, "pay") for words in COMMANDS if words[0] not in ALIKE and words != ["workflow", "schema"]]
 SHOWN += [(["pending", "show"], TEXT), (["events"], TEXT), (["tools", "list"], TEXT)]
 SHOWN += [
     ([], "pay"),

@@ -149,6 +149,7 @@ MALFORMED = [
     ('type = "number"\ndefault = 20', 'typ = "number"\ndefault = 20', "unknown keyword", "did you mean type?"),
     ("schema = 1", "schema = 1\nsteps_ = 1", "steps_: unknown key", "did you mean steps?"),
     ("schema = 1", 'schema = "1"', '"1" is not one of 1', ""),
+    ("schema = 1", "schema = true", "true is not one of 1", ""),
     ('title = "Pay somebody"', "title = 07:32:00", "dates and times", "put it in quotes"),
 ]
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Annotated, Any, Literal, get_args, get_origin
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
-from pydantic_core import ErrorDetails
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, create_model
+from pydantic_core import ErrorDetails, PydanticCustomError
 
 from ..core.fields import Between, Duration
 from ..core.tables import defaults, hints, is_fields, is_json, is_union, without_markers
@@ -79,11 +79,20 @@ def _bare_type(bare: Any) -> Any:
             made = made | (None if part is type(None) else _type(part))
         return made
     origin, inner = get_origin(bare), get_args(bare)
+    if origin is Literal:
+        return Annotated[bare, BeforeValidator(partial(_of_one_type, {type(word) for word in inner}))]
     if origin in (tuple, list):
         return list[_type(inner[0])]  # type: ignore[misc]  # a type made at run time
     if isinstance(origin, type) and issubclass(origin, Mapping):
         return dict[str, _type(inner[1])]  # type: ignore[misc]  # a type made at run time
     return bare
+
+
+def _of_one_type(types: set[type], value: Any) -> Any:
+    """Words are compared by equality, and `true` equals 1."""
+    if type(value) not in types:
+        raise PydanticCustomError("literal_error", "another type")
+    return value
 
 
 def _add(fit: Fit, raw: Json, detail: ErrorDetails, path: KeyPath, issues: Issues) -> None:

@@ -8,7 +8,9 @@ from ..core.fields import RESERVED_NAMES
 from .issues import Issues
 from .positions import KeyPath
 
-_NAME = re.compile(r"[a-z][a-z0-9_-]{0,63}\Z")
+NAME = "^[a-z][a-z0-9_-]{0,63}$"
+
+_NAME = re.compile(NAME.replace("$", r"\Z"))
 _PATTERN_SEGMENT = re.compile(r"[a-z0-9_*-]{1,64}\Z")
 _LONGEST = 200  # of a capability
 

@@ -12,6 +12,7 @@ from ..core.values import NamedTuple
 
 Text = Annotated[str, Between(1, None)]
 Seconds = Annotated[float, Duration()]
+ANY_OBJECT = "any-object"  # in the place of a tool's schema
 
 
 # ---- toolgate.toml ----
@@ -133,6 +134,12 @@ class Context(NamedTuple):
     deadline: Seconds | None = None
     budget: Budget = Budget()
     correlation: Text | None = None
+
+
+class Adapter(NamedTuple):
+    """What every model's table has; the adapter's own `Fields` stand beside it."""
+
+    adapter: Text
 
 
 COMMANDS = ("set_context", "tool_invocation", "ask", "say", "escalate", "continue", "complete")

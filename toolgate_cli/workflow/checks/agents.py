@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from ...core import patterns
 from ...core.errors import ToolgateError
 from ...core.types import Json
-from ...core.values import NamedTuple
 from .. import models, shapes
 from ..issues import Issues, meant
 from ..kinds import Kinds
@@ -17,24 +16,18 @@ from ..positions import KeyPath
 from .marks import check_marks
 
 
-class Adapter(NamedTuple):
-    """What every model's table has; the adapter's own `Fields` stand beside it."""
-
-    adapter: shapes.Text
-
-
 def check_model(name: str, raw: Mapping[str, Json], kinds: Kinds, issues: Issues) -> None:
     path: KeyPath = ("models", name)
     check_name(name, "a model", path, issues)
     adapter = raw.get("adapter")
     if not isinstance(adapter, str):
         of_any = {key for known in kinds.models() for key in models.names(kinds.model(known).Fields)}
-        models.check(models.Fit((Adapter,), tuple(key for key in raw if key in of_any)), dict(raw), path, issues)
+        models.check(models.Fit((shapes.Adapter,), tuple(key for key in raw if key in of_any)), dict(raw), path, issues)
     elif adapter not in kinds.models():
         issues.add((*path, "adapter"), f"there is no adapter {adapter}", meant(adapter, kinds.models()))
     else:
         fields = kinds.model(adapter).Fields
-        if models.check(models.Fit((Adapter, fields)), dict(raw), path, issues):
+        if models.check(models.Fit((shapes.Adapter, fields)), dict(raw), path, issues):
             check_marks(fields, raw, path, issues)
 
 

@@ -18,8 +18,6 @@ from .context import check_tenant_of
 from .marks import check_marks
 from .schemas import check_schema
 
-ANY_OBJECT = "any-object"
-
 
 class Tools:
     """Checks every tool of a file. `longest`: gate.timeout_max in seconds."""
@@ -111,14 +109,14 @@ class Tools:
         given = [key for key in ("input_schema", "input_schema_file") if table.get(key) is not None]
         if len(given) != 1:
             text = "input_schema and input_schema_file cannot both be given" if given else "input_schema is required"
-            self._issues.add(path, text, "" if given else f'write a schema, or input_schema = "{ANY_OBJECT}"')
+            self._issues.add(path, text, "" if given else f'write a schema, or input_schema = "{shapes.ANY_OBJECT}"')
             return
         where = (*path, given[0])
         schema = table["input_schema"] if given == ["input_schema"] else self._schema_of_file(table["input_schema_file"], where)
-        if schema == ANY_OBJECT:
+        if schema == shapes.ANY_OBJECT:
             return
         if isinstance(schema, str):
-            self._issues.add(where, "must be a JSON Schema, a table", f'or "{ANY_OBJECT}"')
+            self._issues.add(where, "must be a JSON Schema, a table", f'or "{shapes.ANY_OBJECT}"')
         elif schema is not None and check_schema(schema, where, self._issues):
             self.schemas[name] = schema
             self._warn_if_open(schema, where)
