@@ -7,7 +7,10 @@ from typing import Any
 
 from toolgate_cli.core import canonical, exported
 from toolgate_cli.core.config import ExitRules, Tool
+from toolgate_cli.core.cursor import Frame
 from toolgate_cli.core.errors import ToolgateError
+from toolgate_cli.core.outline import Node, Outline, Way
+from toolgate_cli.core.progress import progress
 from toolgate_cli.core.records import Call, Event, Row, Run
 from toolgate_cli.runtime.answers import Answer, Checked, Redaction, Remark, RunView, Verified, Waiting
 
@@ -98,6 +101,15 @@ def edited(target: Waiting, arguments: Any, title: str | None = None) -> Waiting
     return target.decided_as(changed)
 
 
+def outline(text: str = "pay") -> Outline:
+    """Names that a file was refused for come out of a store that was changed by other hands."""
+    item = {"id": text, "type": text, "label": text, "required": True, "options": [text]}
+    inside = Node(text, text, text, text, ((text, text),), (), ())
+    asks = Node("ask", "input", None, "none", (("form", text),), (), (item,))
+    leads = Node(text, "branch", text, "review", (("on", text),), (Way(text, text, (inside,)), Way(None, text, None)), ())
+    return Outline(text, text, {text: {"title": text}}, (asks, leads))
+
+
 class FakeDesk:
     """Answers every question with one of the above; `asked` holds what was asked, in order."""
 
@@ -122,6 +134,8 @@ class FakeDesk:
             "redactable": waiting("APPROVAL_REQUIRED", self.text).call,
             "redact": Redaction(CALL, RUN, 1, (4, 5), 1, 1, 1, True, (f"context {self.text}",), HEAD, ToolgateError("storage", self.text)),
             "workflows": (Checked(self.text, self.text, (self.text,), (self.text,)),),
+            "workflow": outline(self.text),
+            "progress": progress(outline(self.text).steps, (Frame("", 1, 0, "inside"), Frame(self.text)), {}, "RUNNING"),
             "tools": (tool(self.text),),
             "tool": tool(self.text),
             "init": (self.text,),
@@ -172,6 +186,7 @@ COMMANDS = [
     ["audit", "redact", CALL, "-m", "asked for"],
     ["workflow", "check"],
     ["workflow", "schema"],
+    ["workflow", "show", "pay"],
     ["tools", "list"],
     ["tools", "show", "pay"],
     ["init"],

@@ -77,6 +77,16 @@ def test_a_mistake_in_a_step_is_told_in_the_words_of_its_kind(of_workflow: Any) 
     assert list(error.absolute_path) == ["steps", 0] and "'save_ass' was unexpected" in error.message
 
 
+@pytest.mark.parametrize("key", ["inputs.x", "tool.x", "loop.x", "user.x", "__x"])
+def test_reserved_keys_are_refused_wherever_a_step_writes(of_workflow: Any, key: str) -> None:
+    for name, held in (("writes", [key]), ("save_as", key), ("set", {key: 1})):
+        raw = tomllib.loads(FLOW)
+        steps = [*raw["steps"], *raw["blocks"]["paying"]]
+        [step] = [step for step in steps if name in step and step["type"] != "input"]
+        step[name] = held
+        assert not of_workflow.is_valid(raw), name
+
+
 # ---- by thousands of changed files ----
 def places(raw: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
     if path:

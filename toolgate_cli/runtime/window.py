@@ -17,6 +17,8 @@ from .answers import Checked, Remark, RunView, Verified, Waiting
 
 if TYPE_CHECKING:
     from ..core.config import Tool
+    from ..core.outline import Outline
+    from ..core.progress import Reached
     from ..core.types import Status
     from ..core.world import World
     from .ports import Ports
@@ -101,6 +103,19 @@ class Window:
 
     def workflows(self, id: str | None) -> Sequence[Checked]:
         return self._ports.files.check(id)
+
+    def workflow(self, id: str) -> Outline:
+        """A workflow as a tree. ToolgateError as `Files.workflow`."""
+        from . import outlining
+
+        return outlining.of_workflow(self._ports, id)
+
+    def progress(self, run: str) -> tuple[Reached, ...]:
+        """Where a run stands in the tree of the definition that it started with; empty where that is not what was pinned."""
+        from . import outlining
+
+        with self._ports.store.read() as tx:
+            return outlining.of_run(self._ports, tx, selecting.run(tx, run))
 
     def tools(self, agent: str | None = None, workflow: str = "", principal: str = "") -> tuple[Tool, ...]:
         """All; of an agent those that it is shown in a run of that workflow that this person started."""

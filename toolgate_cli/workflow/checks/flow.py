@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, cast
 
 from ...core.config import Config
 from ...core.fields import RESERVED_NAMES, Defect, Key, Names, Reads, When
+from ...core.marks import Marked, held, marked
 from ...core.tables import table
 from ...core.types import Json
 from .. import models, shapes
 from ..document import Table, check_values
 from ..issues import Issues, meant
 from ..kinds import Kinds
-from ..marks import Marked, held, marked
 from ..names import check_name
 from ..positions import KeyPath
 from .arguments import unfit

@@ -7,10 +7,10 @@ from collections.abc import Mapping
 
 from ...core import durations
 from ...core.fields import RESERVED_PREFIXES, Duration, Key, Path, Pattern, Pointer
+from ...core.marks import Marked, marked
 from ...core.pointer import tokens
 from ...core.types import Json
 from ..issues import Issues
-from ..marks import Marked, marked
 from ..names import is_pattern
 from ..positions import KeyPath
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ...core.marks import Marked
 from ...core.types import Json
 from .. import models
 from ..issues import Issues, meant
 from ..kinds import Kinds
-from ..marks import Marked
 
 COMPOSITE = ("block", "workflow")
 

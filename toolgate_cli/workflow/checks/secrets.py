@@ -8,13 +8,13 @@ from collections.abc import Iterator, Mapping
 from ...core import references
 from ...core.errors import ToolgateError
 from ...core.fields import Secret
+from ...core.marks import marked
 from ...core.references import SECRET, Reference
 from ...core.tables import hints, without_markers
 from ...core.types import Json
 from ..document import Table
 from ..issues import Issues
 from ..kinds import Kinds
-from ..marks import marked
 from ..positions import KeyPath
 from .tools import texts
 

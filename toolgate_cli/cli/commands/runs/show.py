@@ -7,17 +7,24 @@ from typing import Final
 from ... import output
 from ...frame import Frame
 from ...options import RunId
+from ...streams import OUT
+from ...views import outline
 from ...views import run as runs
 
 PURPOSE: Final = "Look"
 
 
 def run(frame: Frame, run_id: RunId) -> int:
-    """Show a run: where it stands, outputs, context, what waits."""
+    """Show a run: where it stands, outputs, context, what waits.
+
+    On a terminal also its steps, as a tree: done, here, skipped, to come.
+    """
     frame.format()
     with frame.window() as session:
         view, rows, head = session.show_run(run_id)
         output.show_one(frame, lambda: runs.state_json(view, rows, head), lambda: runs.state_fields(view, rows))
+        if frame.format() == "table":
+            all(OUT.line(text) for text in outline.run_lines(session.progress(view.run.id)))
     if view.changed:
         frame.note("note: the workflow's file has changed since; this run goes on with the definition it started with")
     return 0

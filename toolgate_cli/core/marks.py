@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, get_args, get_origin
 
-from ..core.fields import Key, Names, Schema, When
-from ..core.tables import hints, is_fields, is_json, is_union, without_markers
-from ..core.types import Json
-from ..core.values import NamedTuple
-from .positions import KeyPath
+from .fields import Key, Names, Schema, When
+from .tables import hints, is_fields, is_json, is_union, without_markers
+from .types import Json
+from .values import NamedTuple
+
+KeyPath = tuple["str | int", ...]
 
 
 class Marked(NamedTuple):
@@ -39,7 +40,7 @@ def _walk(hint: Any, outer: tuple[object, ...], raw: Json, path: KeyPath) -> Ite
             yield from _walk(_inside(bare, list), markers, item, (*path, number))
     elif isinstance(raw, dict):
         yield from (Marked(marker, (*path, key), key) for marker in markers if _of_keys(marker) for key in raw)
-        table = _table(bare)
+        table = table_in(bare)
         if table is not None:
             yield from marked(table, raw, path)
             return
@@ -68,7 +69,7 @@ def _held(hint: Any, value: Json, path: KeyPath) -> Iterator[Held]:
     if isinstance(value, list) and not is_json(bare):
         for number, item in enumerate(value):
             yield from _held(_inside(bare, list), item, (*path, number))
-    elif isinstance(value, dict) and (table := _table(bare)) is not None:
+    elif isinstance(value, dict) and (table := table_in(bare)) is not None:
         yield from held(table, value, path)
 
 
@@ -76,7 +77,8 @@ def _of_keys(marker: object) -> bool:
     return isinstance(marker, (Names, Key)) and marker.of == "keys"
 
 
-def _table(hint: Any) -> type | None:
+def table_in(hint: Any) -> type | None:
+    """The declared table that a value of this type may be."""
     parts = get_args(hint) if is_union(hint) and not is_json(hint) else (hint,)
     return next((bare for bare, _ in map(without_markers, parts) if is_fields(bare)), None)
 

@@ -1,0 +1,111 @@
+"""The tree of a workflow, and where a run stands in it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from toolgate_cli import plugins
+from toolgate_cli.core import canonical
+from toolgate_cli.core.cursor import GATE, INSIDE, Frame
+from toolgate_cli.core.definition import Definition
+from toolgate_cli.core.outline import MOST, Node, Way, outline
+from toolgate_cli.core.progress import Finished, plain, progress
+
+STEPS = [
+    {"id": "ask", "type": "input", "form": "who", "writes": ["name"], "title": "Ask"},
+    {"id": "route", "type": "branch", "on": "who.kind", "arms": {"": "fail", "a": "left", "b": "right", "*": "left"}},
+    {"id": "again", "type": "block", "block": "pair", "repeat": {"until": "count", "max": 3}, "gate": "review"},
+    {"id": "end", "type": "fail", "reason": "no ${name}"},
+]
+BLOCKS = {
+    "left": [{"id": "say", "type": "assign", "set": {"x": 1}}],
+    "right": [{"id": "say", "type": "assign", "set": {"x": 2}}, {"id": "pay", "type": "tool", "tool": "ledger.pay"}],
+    "pair": [{"id": "one", "type": "assign", "set": {"x": 1}}, {"id": "two", "type": "assign", "set": {"y": 2}}],
+}
+FORMS = {"who": [{"id": "kind", "type": "TEXT"}]}
+
+
+def definition(steps: Any = STEPS, blocks: Any = BLOCKS) -> Definition:
+    flow = {"id": "w", "title": None, "inputs": {}, "steps": steps, "blocks": blocks, "forms": FORMS}
+    return Definition(canonical.encode({"root": "w", "workflows": {"w": flow}}))
+
+
+def tree(*given: Any) -> tuple[Node, ...]:
+    return outline(definition(*given), lambda kind: plugins.step_kind(kind).Fields)
+
+
+def test_a_step_says_what_its_fields_name() -> None:
+    ask, route, again, end = tree()
+    assert (ask.kind, ask.title, ask.says, ask.items) == ("input", "Ask", (("form", "who"), ("writes", "name")), (FORMS["who"][0],))
+    assert route.says == (("on", "who.kind"),) and end.says == (("reason", "no ${name}"),)
+    assert (again.gate, again.says) == ("review", (("repeat", "max 3, until count"),))
+    assert [(way.label, way.target, way.steps and [step.id for step in way.steps]) for way in (*route.ways, *again.ways)] == [
+        ("", "fail", None),
+        ("*", "left", ["say"]),
+        ("a", "left", ["say"]),
+        ("b", "right", ["say", "pay"]),
+        (None, "pair", ["one", "two"]),
+    ]
+
+
+def test_a_kind_that_is_gone_and_a_key_that_it_does_not_know_are_told() -> None:
+    [gone, odd] = tree([{"id": "a", "type": "count", "of": "x"}, {"id": "b", "type": "fail", "reason": "r", "if": [{"key": "k"}]}], {})
+    assert gone == Node("a", "count", None, "none", (("of", '"x"'),), (), ())
+    assert odd.says == (("reason", "r"), ("if", '[{"key":"k"}]'))
+
+
+def test_blocks_that_double_at_every_level_are_drawn_up_to_a_bound() -> None:
+    def two(target: str) -> list[Any]:
+        return [{"id": f"s{number}", "type": "block", "block": target} for number in (1, 2)]
+
+    drawn = plain(tree(two("b0"), {f"b{n}": two(f"b{n + 1}") for n in range(30)} | {"b30": [{"id": "x", "type": "fail", "reason": "r"}]}))
+    assert MOST // 2 < len([line for line in drawn if isinstance(line.what, Node)]) <= MOST + 2 * 32
+    assert any(isinstance(line.what, Way) and line.what.steps is None for line in drawn)
+
+
+def states(cursor: Any, finished: Any, status: Any = "RUNNING") -> str:
+    """Each step, and each arm, with the first letter of its state."""
+    found = progress(tree(), cursor, {path: Finished(arm) for path, arm in finished.items()}, status)
+    words = (f"{line.what.id if isinstance(line.what, Node) else '>' + str(line.what.label)}:{line.state[0]}" for line in found)
+    return " ".join(word for word in words if not word.startswith(">None"))
+
+
+BEFORE = {"ask": None}
+LATER = "again:t one:t two:t end:t"
+PAIR = {"again/one": None, "again/two": None}
+RIGHT = {"ask": None, "route/say": None, "route/pay": None, "route": "b"}
+PASSED = "ask:d route:d >:s >*:s say:s >a:s say:s >b:d say:d pay:d"
+
+
+@pytest.mark.parametrize(
+    ("cursor", "finished", "status", "shown"),
+    [
+        ((Frame("", 0),), {}, "AWAITING_INPUT", f"ask:h route:t >:t >*:t say:t >a:t say:t >b:t say:t pay:t {LATER}"),
+        (
+            (Frame("", 1, 0, INSIDE, {"arm": "b"}), Frame("right", 1)),
+            BEFORE | {"route/say": None},
+            "RUNNING",
+            f"ask:d route:h >:s >*:s say:s >a:s say:s >b:h say:d pay:h {LATER}",
+        ),
+        (
+            (Frame("", 1, 0, INSIDE, {"arm": "a"}), Frame("left", 0)),
+            BEFORE,
+            "FAILED",
+            "ask:d route:f >:s >*:s say:s >a:f say:f >b:s say:s pay:s again:n one:n two:n end:n",
+        ),
+        ((Frame("", 2, 0, INSIDE, {}), Frame("pair", 0, 2)), RIGHT | PAIR, "RUNNING", f"{PASSED} again:h one:h two:t end:t"),
+        ((Frame("", 2, 0, GATE),), RIGHT | PAIR | {"again": None}, "AWAITING_REVIEW", f"{PASSED} again:h one:d two:d end:t"),
+        ((Frame("", 4),), BEFORE, "COMPLETED", "ask:d route:s >:s >*:s say:s >a:s say:s >b:s say:s pay:s again:s one:s two:s end:s"),
+        ((Frame("", 1),), BEFORE, "CANCELLED", "ask:d route:s >:n >*:n say:n >a:n say:n >b:n say:n pay:n again:n one:n two:n end:n"),
+    ],
+    ids=["at the first", "in an arm", "failed in an arm", "in a second iteration", "at a gate", "over", "cancelled"],
+)  # fmt: skip
+def test_a_run_stands_in_the_tree(cursor: Any, finished: Any, status: Any, shown: str) -> None:
+    assert states(cursor, finished, status) == shown
+
+
+def test_a_step_that_was_passed_over_is_no_finished_one() -> None:
+    [first, *_] = progress(tree(), (Frame("", 1),), {"ask": Finished(skipped=True)}, "RUNNING")
+    assert first.state == "skipped"
