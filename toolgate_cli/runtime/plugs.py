@@ -75,7 +75,8 @@ class Provider(Protocol):
 class StepKind(Protocol):
     """One file of steps/: `Fields` (an annotated NamedTuple) is its table in a workflow. One whose fields depend on each other may also
     have `check(step)`: what is wrong with a table whose fields are right one by one, as `core.fields.Defect`s. `HANDLERS`, by the type of
-    an intent, carry out what no other kind wants (see runtime/advance.py): who does not use the kind does not import them."""
+    an intent, carry out what no other kind wants (see runtime/advance.py): who does not use the kind does not import them. A kind behind
+    which nothing is ever reached says `ENDS = True`."""
 
     Fields: type
 

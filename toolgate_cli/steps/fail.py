@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Final
 
 from ..core import canonical
 from ..core.fields import Filled
 from ..core.intents import Fail, Intent, View
 from ..core.values import NamedTuple
+
+ENDS: Final = True  # nothing behind a step of this kind is reached
 
 
 class Fields(NamedTuple):

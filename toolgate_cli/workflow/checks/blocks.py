@@ -42,5 +42,3 @@ def check_blocks(uses: Mapping[str, Sequence[Use]], issues: Issues) -> None:
         issues.add(("blocks",), f"blocks are nested more than {DEPTH} deep")
     for block in uses:
         height(block)
-    for block in uses.keys() - {""} - {use.block for found in uses.values() for use in found}:
-        issues.warn(("blocks", block), "nothing runs this block")

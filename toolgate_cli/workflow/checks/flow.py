@@ -18,13 +18,16 @@ from ..names import check_name
 from ..positions import KeyPath
 from .arguments import unfit
 from .blocks import Use, check_blocks
+from .data import check_data
 from .forms import check_form
 from .guards import check_guards
 from .marks import check_mark
 from .nested import Raws, check_nested
+from .reach import check_reach
 from .references import Scope
 from .replays import check_replay
 from .schemas import check_schema
+from .steps import told
 from .tools import texts
 
 if TYPE_CHECKING:
@@ -72,6 +75,9 @@ class _Flow:
             self._issues.add(("steps",), "a workflow needs at least one step")
         uses = {name: self._check_sequence(name) for name in self._sequences}
         check_blocks(uses, self._issues)
+        if not self._issues.errors:
+            steps = told(self._sequences, self._forms, self._config, self._kinds)
+            check_data(steps, check_reach(steps, self._issues), self._issues)
 
     def _check_input(self, name: str, fragment: Json) -> None:
         path: KeyPath = ("inputs", name)
