@@ -139,6 +139,7 @@ class FakeDesk:
             "tools": (tool(self.text),),
             "tool": tool(self.text),
             "init": (self.text,),
+            "bring": (self.text,),
             "recover": (answer("recovered", "FAILED", waiting("EXECUTION_FAILED", self.text), text=self.text),),
         }
 
@@ -187,6 +188,7 @@ COMMANDS = [
     ["workflow", "check"],
     ["workflow", "schema"],
     ["workflow", "show", "pay"],
+    ["workflow", "import", "nowhere", "--into", "new"],
     ["tools", "list"],
     ["tools", "show", "pay"],
     ["init"],

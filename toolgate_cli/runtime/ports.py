@@ -148,6 +148,11 @@ class Files(Protocol):
         """Every workflow file (or the one of that id) with all that is wrong in it."""
         ...
 
+    def bring(self, folder: str, home: str) -> tuple[str, ...]:
+        """Writes a folder of another format as a new home; the names of its files. ToolgateError("invalid") with all that has no
+        counterpart, by file and field; nothing is written then."""
+        ...
+
     def begin(self, folder: str) -> tuple[str, ...]:
         """Writes a first home; the files that were written. Nothing is overwritten."""
         ...

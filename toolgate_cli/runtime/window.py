@@ -141,6 +141,9 @@ class Window:
     def init(self, folder: str) -> tuple[str, ...]:
         return self._ports.files.begin(folder)
 
+    def bring(self, folder: str, home: str) -> tuple[str, ...]:
+        return self._ports.files.bring(folder, home)
+
     # ---- what all of them stand on ----
     def _load(self) -> World:
         if self._world is None:

@@ -145,6 +145,11 @@ class HomeFiles:
 
         return begin(folder)
 
+    def bring(self, folder: str, home: str) -> tuple[str, ...]:
+        from .importing.home import import_folder
+
+        return import_folder(folder, home)
+
     def inspect(self) -> tuple[tuple[str, str | None, Told, Told], ...]:
         """Of every file: its name, the id of its workflow, errors and warnings as (message, hint). All is checked, remembered or not."""
         from .inspecting import inspect
