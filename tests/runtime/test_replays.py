@@ -9,7 +9,7 @@ import pytest
 from toolgate_cli.core.errors import ToolgateError
 
 from . import texts
-from .fakes import COMPLETE, FAILED, call
+from .fakes import COMPLETE, FAILED, LOST, call
 from .kit import Home, dies, payload
 from .texts import step, uses
 from .watch import changed
@@ -69,6 +69,15 @@ def test_a_pause_in_a_replay_goes_on_in_the_same_one(home: Home) -> None:
     assert len(retried(home, run)) == 1
 
 
+def test_an_operators_retry_between_finds_what_the_replayed_step_left(home: Home) -> None:
+    note = step("see", "assign", set={"seen": "${steps.a}"})
+    write(home, step("a", "agent", agent="clerk", retry={**FREE, "max_retries": 5}), note, again(), STOP)
+    home.models.turns["a"] = [[{"type": "complete", "output": n}] for n in ("one", "two")]
+    run = home.start("twice")
+    home.desk().retry_step(run, "see")
+    assert home.value(run, "seen") == "two" and len(home.models.asked) == 2
+
+
 @pytest.mark.parametrize("gate", ["approval", "review"])
 def test_a_gate_in_a_replay_asks_again(home: Home, gate: str) -> None:
     write(home, uses("a", "free.send", gate=gate), uses("b", "idem.put"), again(), texts.AFTER)
@@ -110,6 +119,45 @@ def test_a_crash_in_a_replay_begins_no_other(home: Home, dead: int) -> None:
     home.desk().pending(None, 10)
     home.decide("retry", run)
     assert home.run(run).status == "COMPLETED" and home.tools.names().count("free.send") == 2 and len(retried(home, run)) == 1
+
+
+# ---- what may have run already ----
+@pytest.mark.parametrize("mode", ["single", "from"])
+def test_what_may_have_taken_effect_is_not_run_again_without_a_person(home: Home, mode: str) -> None:
+    write(home, uses("a", "free.send"), uses("b", "idem.put"), again(mode=mode), texts.AFTER)
+    home.tools.plan["free.send"] = [LOST]
+    run = home.start("twice")
+    home.decide("continue_tool", run)
+    error = str(home.run(run).error)
+    assert home.run(run).status == "FAILED" and home.tools.names() == ["free.send", "idem.put"] and retried(home, run) == []
+    assert "may have taken effect: a new call would be a second one" in error and "retry --step again --may-run-twice" in error
+    home.desk().retry_step(run, "again")  # without that word it is refused again
+    assert home.run(run).status == "FAILED" and len(home.tools.starts) == 2
+    home.desk().retry_step(run, "again", may_run_twice=True)
+    assert home.run(run).status == "COMPLETED" and home.tools.names().count("free.send") == 2
+
+
+def test_a_doubt_inside_a_branch_and_one_that_came_after_the_word_count_too(home: Home) -> None:
+    arms = step("b", "branch", on="inputs.way", arms={"x": "way"})
+    write(
+        home, arms, again("b", max_retries=2), STOP, more='[inputs.way]\ntype = "string"\ndefault = "x"\n', way=[uses("pay", "free.send")]
+    )
+    home.tools.plan["free.send"] = [LOST, LOST]
+    run = home.start("twice")
+    home.decide("continue_tool", run)
+    assert "free.send of b/pay" in str(home.run(run).error)
+    home.desk().retry_step(run, "b", may_run_twice=True)
+    home.decide("continue_tool", run)
+    assert "free.send of b/pay" in str(home.run(run).error) and len(home.tools.starts) == 2 and retried(home, run)[1:] == []
+
+
+def test_a_doubt_elsewhere_or_one_that_was_settled_is_none(home: Home) -> None:
+    write(home, uses("x", "free.send"), uses("a", "free.send"), again(), texts.AFTER)
+    home.tools.plan["free.send"] = [LOST, LOST]
+    run = home.start("twice")
+    home.decide("continue_tool", run)
+    home.decide("continue_tool", run, outcome={"applied": True, "result": 1})
+    assert home.run(run).status == "COMPLETED" and len(home.tools.starts) == 3
 
 
 # ---- how often ----

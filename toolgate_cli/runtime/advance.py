@@ -123,7 +123,7 @@ def _done(place: Place, intent: Intent) -> Walk:
     unit, run = place.unit, place.run
     write(place, intent.writes)
     output = None if intent.output is None else canonical.encode(intent.output)
-    unit.tx.add([Step(run.id, place.path, place.top, "done", output, unit.now)])
+    unit.tx.add([Step(run.id, place.path, place.own_top, "done", output, unit.now)])
     unit.record("STEP_COMPLETED", run, intent.event or {}, step=place.path)
     after = place.frame.next()
     if intent.then == "end":

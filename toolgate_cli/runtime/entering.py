@@ -44,6 +44,6 @@ def _against(place: Place) -> str | None:
 def _left_out(place: Place, why: str) -> Walk:
     """It has no output, and nobody is asked for its gate."""
     unit, run = place.unit, place.run
-    unit.tx.add([Step(run.id, place.path, place.top, "skipped", None, unit.now)])
+    unit.tx.add([Step(run.id, place.path, place.own_top, "skipped", None, unit.now)])
     unit.record("STEP_COMPLETED", run, {"skipped": True, "reason": why}, step=place.path)
     return run, place.at(place.frame.next()), None, True

@@ -50,7 +50,14 @@ class Place(NamedTuple):
 
     @property
     def top(self) -> int:
+        """Of what is written: values stand in the layer of the top-level step at which the run is, replays and all."""
         return self.frames[0].position
+
+    @property
+    def own_top(self) -> int:
+        """Of the step itself: one that is run again stays where it stands in the workflow."""
+        return next(frame for frame, above in zip(self.frames, (*self.frames[1:], None), strict=True)
+                    if above is None or above.stop is None).position  # fmt: skip
 
     def at(self, frame: Frame) -> Cursor:
         """The cursor with this frame on top; what had come in was planned with."""

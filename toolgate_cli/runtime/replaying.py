@@ -12,7 +12,7 @@ from ..core.errors import ToolgateError
 from ..core.fields import HIDDEN
 from ..core.intents import Enter, Fail, Intent, Replay
 from ..core.records import Run, Value
-from . import blocks
+from . import blocks, doubts
 from .place import Place, Walk, build, failed
 
 if TYPE_CHECKING:
@@ -92,7 +92,8 @@ def replay(place: Place, intent: Intent) -> Walk:
         if intent.otherwise is None:
             return failed(place, Fail(f"{intent.step} was run again {intent.most} times, which is all that this step may (max_retries)"))
         return blocks.enter(place, Enter(intent.otherwise))
-    if why := _forbidden(place, sequence[at], path):
+    stop = at + 1 if intent.mode == "single" else here.position
+    if why := _forbidden(place, sequence[at], path) or _in_doubt(place, at, stop):
         return failed(place, Fail(why))
     if len(place.frames) >= cursor.DEPTH:
         return blocks.too_deep(place)
@@ -101,8 +102,7 @@ def replay(place: Place, intent: Intent) -> Walk:
         use(unit, run, path)
     facts = {"attempt": attempt, "cap": intent.most, "mode": intent.mode, "target": intent.step, "by": place.path}
     unit.record("STEP_RETRIED", run, facts, step=path)
-    again = Frame(here.block, at, stop=at + 1 if intent.mode == "single" else here.position)
-    return run, (*place.at(here._replace(phase=cursor.INSIDE)), again), None, True
+    return run, (*place.at(here._replace(phase=cursor.INSIDE)), Frame(here.block, at, stop=stop)), None, True
 
 
 def _forbidden(place: Place, target: StepTable, path: str) -> str | None:
@@ -115,3 +115,14 @@ def _forbidden(place: Place, target: StepTable, path: str) -> str | None:
     if used(place.unit.tx, place.run.id, path) >= said.max_retries:
         return f"the step {target['id']} has used up its {said.max_retries} retries (retry.max_retries)"
     return None
+
+
+def _in_doubt(place: Place, first: int, stop: int) -> str | None:
+    """What may have run already is not run again by a workflow alone, as little as by an operator's retry: a person has to say so."""
+    paths = [place.definition.path((*place.frames[:-1], place.frame.to(position))) for position in range(first, stop)]
+    again = tuple(f"{path}/" for path in paths)
+    refusal = doubts.since_the_last_word(place.unit, place.run, lambda path: f"{path}/".startswith(again))
+    if refusal is None:
+        return None
+    top = place.definition.sequence("")[place.top]["id"]
+    return f"{refusal.message} (find out what happened, then retry --step {top} --may-run-twice)"

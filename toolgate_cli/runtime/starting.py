@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from ..core import canonical, cursor
@@ -10,7 +10,7 @@ from ..core.definition import Definition, opened
 from ..core.errors import ToolgateError
 from ..core.intents import Continued
 from ..core.records import Definition as Stored
-from ..core.records import EventQuery, Row, RowQuery, Run, RunQuery, Value
+from ..core.records import Row, RowQuery, Run, RunQuery, Value
 from ..core.types import Json, Verb
 from ..core.world import Needs
 from . import ownership, parking, recovery, settling, standing
@@ -172,7 +172,7 @@ def _close(unit: Unit, run: Run, row: Row, sound: bool) -> None:
 
 def retry_step(engine: Engine, run_id: str, step: str, reason: str | None = None, *, may_run_twice: bool = False) -> None:
     """Repositions a failed or paused run at a top-level step that it has come to; it and everything after it runs again."""
-    from . import replaying  # no other verb needs it
+    from . import doubts, replaying  # no other verb needs them
 
     with engine.write() as unit:
         run = _allowed(unit, run_id, "retry --step")
@@ -183,7 +183,7 @@ def retry_step(engine: Engine, run_id: str, step: str, reason: str | None = None
         _has_come_to(run, definition, step, top)
         table = definition.sequence("")[top]
         replaying.allow(unit, run, table)
-        refusal, work = None if may_run_twice else _doubt(unit, run, definition, top), None
+        refusal, work = None if may_run_twice else doubts.first(unit, run, _from(definition, top)), None
         if refusal is not None:  # a missing flag is itself on record
             unit.record("DECISION_REFUSED", run, {"verb": "retry --step", "kind": refusal.kind, **engine.person.facts()}, step=step)
         else:
@@ -208,22 +208,14 @@ def _has_come_to(run: Run, definition: Definition, step: str, top: int) -> None:
         raise ToolgateError("wrong_state", f"{run.id} has not come to {step}: it is at {at}", f"toolgate retry {run.id} --step {at}")
 
 
-def _doubt(unit: Unit, run: Run, definition: Definition, top: int) -> ToolgateError | None:
-    """Why it takes a word more. Doubt outlives the call that it is of (I8, I9): what runs again asks for the same effect under another
-    key."""
-    for event in unit.tx.events(EventQuery(run_id=run.id, type="TOOL_INVOCATION_OUTCOME_UNKNOWN")):
-        at = definition.top((event.step_id or "").split("/")[0])
-        stored = unit.tx.call(event.call_id) if event.call_id is not None else None
-        if stored is None or at is None or at < top:
-            continue
-        call, outcome = stored
-        if outcome is not None and outcome.effect_applied == "unknown":
-            return ToolgateError(
-                "unknown_outcome",
-                f"{call.capability} of {call.step} was started as {call.id} and may have taken effect: a new call would be a second one",
-                "find out what happened, then add --may-run-twice",
-            )
-    return None
+def _from(definition: Definition, top: int) -> Callable[[str], bool]:
+    """Whether a step, by its path, is the one at that place or comes after it."""
+
+    def again(path: str) -> bool:
+        at = definition.top(path.split("/")[0])
+        return at is not None and at >= top
+
+    return again
 
 
 def _top(definition: Definition, step: str) -> int:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from ..core import chain, durations
 from ..core.person import Person
-from ..core.records import Call, Event, Row, Run
+from ..core.records import Call, Event, EventQuery, Row, Run
 from ..core.types import Json
 
 if TYPE_CHECKING:
@@ -71,6 +71,11 @@ class Unit:
         person = person or self.person
         facts: dict[str, Json] = {"version": row.version, "origin": row.origin, **payload, **person.facts()}
         return self.record(type, run, facts, step=row.step, call=call, digest=row.call_digest, attempt=row.starts or None, person=person)
+
+    def told(self, run: Run, type: str) -> Iterator[Event]:
+        """The events of a type that tell of a run, with those that this transaction is about to write."""
+        yield from self.tx.events(EventQuery(run_id=run.id, type=type))
+        yield from (event for event in self._new if (event.run_id, event.type) == (run.id, type))
 
     @property
     def behind(self) -> bool:
