@@ -175,14 +175,10 @@ def test_what_nothing_reads_is_kept_as_a_comment(tmp_path: Path) -> None:
 
 
 def accepted() -> dict[str, Any]:
-    """Of kinds that have been there from the first."""
+    """Of every kind that can be run."""
     files = whole()
     flow = files[FLOW]
-    flow["steps"] = [held for held in flow["steps"] if held.get("stepId") in ("ask", "tier", "draft", "route") or held == ref("counted")]
-    route = next(held for held in flow["steps"] if held.get("stepId") == "route")["behaviour"]
-    del route["branches"]["loop"]
-    for name in ("refine", "judged", "each"):
-        del files[f"workflows/tour.workflow/{name}.blueprint.json"]
+    flow["steps"] = [held for held in flow["steps"] if held.get("behaviour", {}).get("type") != "SPAR" or "spar" in KINDS.step_kinds()]
     return files
 
 
@@ -190,8 +186,9 @@ def test_workflow_check_accepts_what_was_imported(tmp_path: Path) -> None:
     import_folder(str(put(tmp_path / "from", accepted())), str(tmp_path / "home"))
     seen = HomeFiles(str(tmp_path / "home"), KINDS, never).inspect()
     assert [(name, errors) for name, _, errors, _ in seen] == [
-        (name, ()) for name in ("toolgate.toml", "workflows/kyc.toml", "workflows/tour.toml")
+        (name, ()) for name in ("toolgate.toml", "workflows/inner.toml", "workflows/kyc.toml", "workflows/tour.toml")
     ]
+    assert not any(warnings for _, of, _, warnings in seen if of is not None)
 
 
 # ---- what is refused ----
@@ -258,6 +255,7 @@ def test_no_field_is_passed_over(tmp_path: Path) -> None:
     assert count > 50
 
 
+RETRY = {"type": "RETRY_PREVIOUS", "retryStepId": "draft", "retryMode": "FROM_STEP", "maxAttempts": 1, "fallback": fail("f")}
 REFUSED: list[tuple[Any, str]] = [
     (step("x", {"type": "COLLECTION"}), "steps[0].behaviour.type: COLLECTION cannot be imported"),
     (step("x", {"type": "AGGREGATE", "aggregatorId": "sum", "outputContextKeyPrefix": "c", "transition": AUTO}), "sum is a program of its own"),
@@ -279,6 +277,8 @@ REFUSED: list[tuple[Any, str]] = [
     (step("x", {"type": "BRANCH", "contextKey": "k", "branches": {"*": fail("f")}}), 'branches: "*" has a meaning of its own'),
     (step("x", {"type": "BRANCH", "contextKey": "k"}), "a branch needs at least one"),
     (step("x", {"type": "RETRY_PREVIOUS", "retryStepId": "a", "retryMode": "FROM_STEP", "maxAttempts": 1}), "behaviour.fallback: required"),
+    (step("x", RETRY), "steps[0].behaviour.retryStepId: no step draft stands before it in its sequence"),
+    (step("x", {"type": "BRANCH", "contextKey": "k", "branches": {"a": step("y", RETRY)}}), "branches.a.behaviour.retryStepId: no step draft"),
     (step("x", {"type": "ASSIGN_CONTEXT", "contextKey": "k", "value": {"type": "NUMBER", "value": "1"}}), "value.value: not of its type"),
     (ref("none"), "steps[0].blueprintId: there is no blueprint none"),
     ({"kind": "BLUEPRINT", "blueprintId": "x"}, "steps[0].kind: cannot be imported"),
@@ -293,6 +293,21 @@ def test_a_step_that_has_no_counterpart_is_refused(tmp_path: Path, first: Any, s
     files[FLOW]["steps"] = [first, *files[FLOW]["steps"]]
     found = refused(tmp_path, files)
     assert f"{FLOW}: " in found and said in found
+
+
+def test_a_replay_that_cannot_be_here_is_refused(tmp_path: Path) -> None:
+    files = whole()
+    steps = files[FLOW]["steps"]
+    again = next(held for held in steps if held.get("stepId") == "again")
+    files[FLOW]["steps"] = [
+        *(held for held in steps if held is not again),
+        step("low2", TALK),
+        again,
+        step("more", RETRY | {"retryStepId": "low2"}),
+    ]
+    said = refused(tmp_path, files)
+    assert "retryStepId: it would run the block refine again" in said and "it would run the workflow sub again" in said
+    assert "retryStepId: low2 does not allow it" in said
 
 
 def test_parts_that_have_no_counterpart_are_refused(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from ...core.types import Json
 from .behaviours import Step, behave, gate
 from .folder import Part
 from .held import Held, Problems
+from .replays import check_replay
 
 _ABOUT = ("description", "uuid", "author", "contact", "version", "source", "lifecycle")
 _ENDS = {"AGENT_SIGNAL": "agent_done", "EVALUATOR": "evaluator", "FIXED_COUNT": "count", "FOR_EACH": "each"}
@@ -91,6 +92,7 @@ class Flow:
             step = self._step(one)
             step["id"] = _free(str(step["id"]), ids) if step["type"] == "block" else step["id"]
             ids.add(str(step["id"]))
+            check_replay(one, step, made)
             made.append(step)
         return made
 
@@ -177,6 +179,7 @@ class Flow:
         step = self._step(held)
         if step["type"] == "block" and step.keys() <= {"id", "type", "block", "title"}:
             return str(step["block"])
+        check_replay(held, step, [])
         block = _free(str(step["id"]), {*self.blocks, *self._blueprints})
         self.blocks[block] = [step]
         return block
