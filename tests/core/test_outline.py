@@ -24,6 +24,7 @@ BLOCKS = {
     "right": [{"id": "say", "type": "assign", "set": {"x": 2}}, {"id": "pay", "type": "tool", "tool": "ledger.pay"}],
     "pair": [{"id": "one", "type": "assign", "set": {"x": 1}}, {"id": "two", "type": "assign", "set": {"y": 2}}],
 }
+IF = [{"key": "k", "at": "/x", "eq": "v"}, {"key": "m", "exists": True}]
 FORMS = {"who": [{"id": "kind", "type": "TEXT"}]}
 
 
@@ -51,9 +52,9 @@ def test_a_step_says_what_its_fields_name() -> None:
 
 
 def test_a_kind_that_is_gone_and_a_key_that_it_does_not_know_are_told() -> None:
-    [gone, odd] = tree([{"id": "a", "type": "count", "of": "x"}, {"id": "b", "type": "fail", "reason": "r", "if": [{"key": "k"}]}], {})
+    [gone, odd] = tree([{"id": "a", "type": "count", "of": "x"}, {"id": "b", "type": "fail", "reason": "r", "if": IF, "odd": 1}], {})
     assert gone == Node("a", "count", None, "none", (("of", '"x"'),), (), ())
-    assert odd.says == (("reason", "r"), ("if", '[{"key":"k"}]'))
+    assert odd.says == (("reason", "r"), ("if", 'k#/x eq "v" and m exists true'), ("odd", "1"))
 
 
 def test_blocks_that_double_at_every_level_are_drawn_up_to_a_bound() -> None:
@@ -109,3 +110,84 @@ def test_a_run_stands_in_the_tree(cursor: Any, finished: Any, status: Any, shown
 def test_a_step_that_was_passed_over_is_no_finished_one() -> None:
     [first, *_] = progress(tree(), (Frame("", 1),), {"ask": Finished(skipped=True)}, "RUNNING")
     assert first.state == "skipped"
+
+
+# ---- what runs inside, what is chosen by conditions, what is run again ----
+MORE = [
+    {
+        "id": "pick",
+        "type": "branch",
+        "cases": [{"to": "left", "when": [{"key": "k", "gt": 1}]}, {"to": "right", "when": IF}, {"to": "end"}],
+    },
+    {"id": "sub", "type": "workflow", "workflow": "inner", "outputs": {"x": "y"}},
+    {"id": "again", "type": "retry_previous", "step": "pick", "mode": "from", "fallback": "left"},
+    {"id": "gone", "type": "workflow", "workflow": "nothing"},
+]
+INNER = [{"id": "on", "type": "block", "block": "left"}]
+
+
+def larger() -> tuple[Node, ...]:
+    flows = {
+        "w": {"id": "w", "title": None, "inputs": {}, "steps": MORE, "blocks": BLOCKS, "forms": FORMS},
+        "inner": {"id": "inner", "title": None, "inputs": {}, "steps": INNER, "blocks": {"left": BLOCKS["pair"]}, "forms": {}},
+    }
+    found = Definition(canonical.encode({"root": "w", "workflows": flows}))
+    return outline(found, lambda kind: plugins.step_kind(kind).Fields)
+
+
+def test_cases_workflows_inside_and_fallbacks_are_drawn() -> None:
+    pick, sub, again, gone = larger()
+    assert [(way.label, way.target) for way in pick.ways] == [
+        ("case 1 if k gt 1", "left"),
+        ('case 2 if k#/x eq "v" and m exists true', "right"),
+        ("case 3", "end"),
+    ]
+    [inside] = sub.ways
+    assert (inside.label, inside.target) == (None, "inner") and [node.id for node in inside.steps or ()] == ["on"]
+    assert [node.id for node in (inside.steps or ())[0].ways[0].steps or ()] == ["one", "two"]  # a block of that workflow, not of this one
+    assert sub.says == (("outputs", "x"),) and again.says == (("step", "pick"),)
+    assert [(way.label, way.target) for way in again.ways] == [("fallback", "left")] and gone.ways == (Way(None, "nothing", None),)
+
+
+def more_states(cursor: Any, finished: Any) -> str:
+    found = progress(larger(), cursor, finished, "RUNNING")
+    return " ".join(f"{line.what.id}:{line.state[0]}" for line in found if isinstance(line.what, Node))
+
+
+DONE = Finished()
+
+
+@pytest.mark.parametrize(
+    ("cursor", "finished", "shown"),
+    [
+        (
+            (Frame("", 0, 0, INSIDE, {"case": 1}), Frame("right", 1)),
+            {"pick/say": DONE},
+            "pick:h say:s say:d pay:h sub:t on:t one:t two:t again:t say:t gone:t",
+        ),
+        (
+            (Frame("", 1, 0, INSIDE), Frame("", 0, 0, INSIDE, workflow="inner"), Frame("left", 1)),
+            {"pick": Finished(0), "pick/say": DONE, "sub/on/one": DONE},
+            "pick:d say:d say:s pay:s sub:h on:h one:d two:h again:t say:t gone:t",
+        ),
+        (
+            (Frame("", 2, 0, INSIDE), Frame("", 0, 0, INSIDE, {"case": 0}, stop=2), Frame("left", 0)),
+            {"pick": Finished(1), "sub": DONE, "sub/on": DONE, "sub/on/one": DONE, "sub/on/two": DONE},
+            "pick:h say:h say:s pay:s sub:d on:d one:d two:d again:h say:t gone:t",
+        ),
+        (
+            (Frame("", 2, 0, INSIDE), Frame("left", 0)),
+            {"pick": Finished(2), "sub": DONE},
+            "pick:d say:s say:s pay:s sub:d on:s one:s two:s again:h say:h gone:t",
+        ),
+    ],
+    ids=["in a case", "in a workflow inside", "in a replay", "in a fallback"],
+)
+def test_a_run_stands_in_what_is_inside(cursor: Any, finished: Any, shown: str) -> None:
+    assert more_states(cursor, finished) == shown
+
+
+def test_a_loop_says_its_iteration() -> None:
+    found = progress(tree(), (Frame("", 2, 0, INSIDE, {}), Frame("pair", 0, 2)), {}, "RUNNING")
+    here = [(line.what.id, line.iteration) for line in found if isinstance(line.what, Node) and line.state == "here"]
+    assert here == [("again", 2), ("one", 0)]

@@ -17,16 +17,11 @@ from toolgate_cli.workflow.issues import tell
 from .homes import KINDS, Home
 
 
-class Again(NamedTuple):
-    step: Annotated[str, Names("step")]
-    fallback: Annotated[str, Names("block")] | None = None
-
-
 class Elsewhere(NamedTuple):
     place: Annotated[str, Names("planet")]  # type: ignore[arg-type]  # something that these checks know nothing of
 
 
-MADE: dict[str, Any] = {"again": SimpleNamespace(Fields=Again), "elsewhere": SimpleNamespace(Fields=Elsewhere)}
+MADE: dict[str, Any] = {"elsewhere": SimpleNamespace(Fields=Elsewhere)}
 WITH_MORE = KINDS._replace(
     step_kinds=lambda: (*KINDS.step_kinds(), *MADE), step_kind=lambda kind: MADE[kind] if kind in MADE else KINDS.step_kind(kind)
 )
@@ -50,7 +45,7 @@ def found(home: Home) -> Any:
 
     def look(**sequences: list[str]) -> tuple[list[str], list[str]]:
         text = flow(**sequences)
-        issues = check_flow(tomllib.loads(text), config, WITH_MORE, {})
+        issues = check_flow(tomllib.loads(text), config, WITH_MORE, {"inner": [INNER]})
         said = (tell("w.toml", text, issues.errors), tell("w.toml", text, issues.warnings))
         return tuple(
             [f"{message.split(': ', 1)[1]} ({hint})" if hint else message.split(": ", 1)[1] for message, hint in each] for each in said
@@ -59,7 +54,10 @@ def found(home: Home) -> Any:
     return look
 
 
+INNER: Any = {"schema": 1, "id": "inner", "steps": [{"id": "s", "type": "assign", "set": {"x": 1}}]}
 LEAVES = "steps[1]: nothing comes to b: a always leaves this sequence"
+WHEN = 'when = [{ key = "inputs.to", eq = "x" }]'
+COUNT = 'into = "n"\noperation = "count"'
 BRANCH = 'on = "inputs.to"\narms = '
 QUIET: list[dict[str, list[str]]] = [
     {"main": ["a assign", "b fail"]},
@@ -79,8 +77,19 @@ QUIET: list[dict[str, list[str]]] = [
         "main": ['b block block = "in"\nrepeat = { until = "count", max = 2 }'],
         "in": ['c assign set = { m = "${k}" }', "d assign set = { k = 1 }"],
     },
-    {"main": ['a assign set = { m = "${k}" }', "b assign set = { k = 1 }", 'c again step = "a"']},
+    {"main": ['a assign set = { m = "${k}" }', "b assign set = { k = 1 }", 'c retry_previous step = "a"']},
     {"main": ['a assign set = { m = "$${k} ${loop.item} ${user.x}" }']},
+    {"main": ['a fail reason = "r"\nif = [{ key = "inputs.to", eq = "x" }]', "b assign"]},
+    {"main": ["a branch " + BRANCH + '{ x = "end" }\nif = [{ key = "inputs.to", eq = "x" }]', "b assign"]},
+    {"main": [f'a branch cases = [{{ to = "end", {WHEN} }}, {{ to = "left" }}]', "b assign"], "left": ["c assign"]},
+    {
+        "main": ["a assign set = { l = [1] }", 'b block block = "in"\nrepeat = { until = "each", each = "l", item = "one" }'],
+        "in": ['c assign set = { m = "${one}" }'],
+    },
+    {"main": ['a workflow workflow = "inner"\noutputs = { k = "x" }', 'b assign set = { m = "${k}" }']},
+    {"main": ['a workflow workflow = "inner"\nshare = true', 'b assign set = { m = "${k}" }']},
+    {"main": ['a resource file = "x"\nsave_as = "k"', f'b aggregate keys = ["k"]\n{COUNT}', 'c validate require = { keys = ["n"] }']},
+    {"main": ["a assign", 'b retry_previous step = "a"\nfallback = "left"', "c assign"], "left": ["d fail"]},
 ]  # fmt: skip
 
 
@@ -129,7 +138,18 @@ WARNED: list[tuple[dict[str, list[str]], str]] = [
         "blocks.two[0].set.m: k is read before anything can have written it (it is written further on)",
     ),
     (
-        {"main": ["a assign", 'b assign set = { m = "${k}" }', 'c again step = "b"', "d assign set = { k = 1 }"]},
+        {"main": ['a branch cases = [{ to = "end", when = [{ key = "inputs.to", eq = "x" }] }, { to = "fail" }]', "b assign"]},
+        LEAVES,
+    ),
+    ({"main": ['a assign set = { m = 1 }\nif = [{ key = "k", eq = 1 }]']}, "steps[0].if[0].key: nothing writes k"),
+    (
+        {"main": ['a branch cases = [{ to = "end", when = [{ key = "k", eq = 1 }] }, { to = "continue" }]']},
+        "steps[0].cases[0].when[0].key: nothing writes k",
+    ),
+    ({"main": ['a workflow workflow = "inner"', 'b assign set = { m = "${x}" }']}, "steps[1].set.m: nothing writes x"),
+    ({"main": ['a aggregate keys = ["k"]\ninto = "n"\noperation = "count"']}, "steps[0].keys[0]: nothing writes k"),
+    (
+        {"main": ["a assign", 'b assign set = { m = "${k}" }', 'c retry_previous step = "b"', "d assign set = { k = 1 }"]},
         "steps[1].set.m: k is read before anything can have written it (it is written further on)",
     ),
 ]  # fmt: skip
@@ -157,6 +177,15 @@ def test_a_very_long_workflow_is_looked_at(found: Any) -> None:
     long = [f'a{number} assign set = {{ k{number} = "${{k{number - 1}}}" }}' for number in range(1, 500)]
     [warning] = found(main=long)[1]
     assert warning.startswith("steps[0].set.k1: nothing writes k0")
+
+
+def test_a_workflow_that_others_run_in_their_context_may_read_what_they_wrote(home: Home) -> None:
+    inner: Any = {"schema": 1, "id": "inner", "steps": [{"id": "s", "type": "assign", "set": {"x": "${k}"}}]}
+    config = home.files().world().config
+    for share in (True, False):
+        outer: Any = {"schema": 1, "id": "outer", "steps": [{"id": "s", "type": "workflow", "workflow": "inner", "share": share}]}
+        warnings = check_flow(inner, config, KINDS, {"inner": [inner], "outer": [outer]}).warnings
+        assert [issue.text for issue in warnings] == ([] if share else ["nothing writes k"])
 
 
 def test_a_kind_that_names_something_unknown_may_write_anything(home: Home) -> None:

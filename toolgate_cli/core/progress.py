@@ -17,18 +17,20 @@ _OVER = ("COMPLETED", "FAILED", "CANCELLED")
 
 
 class Finished(NamedTuple):
-    """A finished step. `arm`: the way that it took, where it said which; `skipped`: it was passed over."""
+    """A finished step. `took`: the mark of the way that it took, where it said which; `skipped`: it was passed over."""
 
-    arm: str | None = None
+    took: str | int | None = None
     skipped: bool = False
 
 
 class Reached(NamedTuple):
-    """A step or a way of the tree, how deep it stands, and how the run stands to it."""
+    """A step or a way of the tree, how deep it stands, and how the run stands to it. `iteration`: of the loop that it is, 0 where none
+    runs."""
 
     depth: int
     what: Node | Way
     state: State
+    iteration: int = 0
 
 
 def plain(nodes: tuple[Node, ...]) -> tuple[Reached, ...]:
@@ -54,11 +56,12 @@ class _Walk:
 
     def sequence(self, nodes: tuple[Node, ...], above: str, frames: Cursor, depth: int) -> Iterator[Reached]:
         """`frames`: of this sequence and of those inside it; none where it does not run now."""
+        at = {held[0].position: held for held in _standing(frames)}
         for index, node in enumerate(nodes):
             path = above + node.id
-            if frames and index == frames[0].position:
-                yield Reached(depth, node, self._here)
-                yield from self._inside(node, path, frames, depth)
+            if index in at:
+                yield Reached(depth, node, self._here, at[index][1].iteration if len(at[index]) > 1 else 0)
+                yield from self._inside(node, path, at[index], depth)
             elif frames and index > frames[0].position:
                 yield from self._alike(node, self._later, depth)
             elif path in self._finished and not self._finished[path].skipped:
@@ -75,8 +78,8 @@ class _Walk:
             else:
                 yield from (line for way in node.ways for line in self._way_alike(way, self._later, depth + 1))
             return
-        fitting = [way for way in node.ways if way.target == frames[1].block]
-        taken = next((way for way in fitting if way.label is not None and way.label in frames[0].memo.values()), (*fitting, None)[0])
+        fitting = [way for way in node.ways if way.target == (frames[1].workflow or frames[1].block)]
+        taken = next((way for way in fitting if way.mark is not None and way.mark in frames[0].memo.values()), (*fitting, None)[0])
         for way in node.ways:
             if way is taken:
                 yield Reached(depth + 1, way, self._here)
@@ -86,9 +89,9 @@ class _Walk:
 
     def _behind(self, node: Node, path: str, depth: int) -> Iterator[Reached]:
         """What is inside a finished step."""
-        arm = self._finished[path].arm if path in self._finished else None
+        took = self._finished[path].took if path in self._finished else None
         for way in node.ways:
-            if arm is not None and way.label != arm:
+            if took is not None and way.mark != took:
                 yield from self._way_alike(way, "skipped", depth + 1)
             elif way.steps is None:
                 yield Reached(depth + 1, way, "done")
@@ -105,6 +108,20 @@ class _Walk:
     def _way_alike(self, way: Way, state: State, depth: int) -> Iterator[Reached]:
         yield Reached(depth, way, state)
         yield from (line for node in way.steps or () for line in self._alike(node, state, _below(way, depth)))
+
+
+def _standing(frames: Cursor) -> Iterator[Cursor]:
+    """The places of one sequence at which a run is: a step that runs others again, and the one that runs."""
+    here = 0
+    for index, frame in enumerate(frames):
+        if index and frame.stop is None:
+            yield frames[here:]
+            return
+        if index:
+            yield (frames[here],)
+            here = index
+    if frames:
+        yield frames[here:]
 
 
 def _below(way: Way, depth: int) -> int:

@@ -32,10 +32,10 @@ def of_run(ports: Ports, tx: Reader, run: Run) -> tuple[Reached, ...]:
 
 
 def _finished(tx: Reader, run: Run) -> dict[str, Finished]:
-    arms: dict[str, str] = {}
+    took: dict[str, str | int] = {}
     for event in tx.events(EventQuery(run.id, "STEP_COMPLETED")):
         said = canonical.parse(event.payload) if event.payload is not None else None
-        arm = said.get("arm") if isinstance(said, dict) else None
-        if event.step_id is not None and isinstance(arm, str):
-            arms[event.step_id] = arm
-    return {step.path: Finished(arms.get(step.path), step.ended == "skipped") for step in tx.steps(run.id) if step.ended != "failed"}
+        mark = said.get("arm", said.get("case")) if isinstance(said, dict) else None
+        if event.step_id is not None and isinstance(mark, (str, int)):
+            took[event.step_id] = mark
+    return {step.path: Finished(took.get(step.path), step.ended == "skipped") for step in tx.steps(run.id) if step.ended != "failed"}

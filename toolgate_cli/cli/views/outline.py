@@ -75,13 +75,13 @@ def run_lines(found: Sequence[Reached]) -> Iterator[Safe]:
 
 
 def _drawn(reached: Reached, before: str, items: bool) -> Iterator[Safe]:
-    depth, what, _ = reached
+    depth, what, _, iteration = reached
     start = Safe(before + "  " * depth)
     if isinstance(what, Way):
         if what.label is not None or what.steps is None:
             yield fill("{}{} > {}", start, Safe("block") if what.label is None else show_json(what.label), what.target)
         return
-    yield fill("{}{}: {}", start, what.id, _about(what))
+    yield fill("{}{}: {}{}", start, what.id, _about(what), fill(", iteration {}", iteration) if iteration else Safe(""))
     for item in what.items if items else ():
         yield fill("{}  {} {}", start, str(item.get("id")), _item(item))
 

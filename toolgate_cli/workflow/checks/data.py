@@ -11,9 +11,10 @@ _GIVEN = ("inputs", "loop", "user", "args", "env", "secret")  # not written by s
 MOST = 5000  # steps; what is larger was not written by hand
 
 
-def check_data(steps: Mapping[str, Sequence[Told]], reached: Collection[str], issues: Issues) -> None:
-    """Warns. What may have been written is taken widely: by any earlier step of any way that leads here, and by later ones of a loop."""
-    if sum(map(len, steps.values())) <= MOST:
+def check_data(steps: Mapping[str, Sequence[Told]], reached: Collection[str], shared: bool, issues: Issues) -> None:
+    """Warns. What may have been written is taken widely: by any earlier step of any way that leads here, and by later ones of a loop.
+    `shared`: other workflows run this one in their own context, and may have written anything."""
+    if not shared and sum(map(len, steps.values())) <= MOST:
         _Data(steps, issues).check(reached)
 
 
@@ -52,7 +53,7 @@ class _Data:
                 if not (_is_there(key, here) or (step.talks and _is_there(key, step.writes))):
                     self._warn(key, path)
             for block, repeated in step.runs.items():
-                self._before[block] |= here | (self._of(block) if repeated else frozenset())
+                self._before[block] |= here | step.writes | (self._of(block) if repeated else frozenset())
             written |= self._after(step)
 
     def _replayed(self, name: str) -> list[set[str]]:

@@ -22,19 +22,18 @@ from .data import check_data
 from .forms import check_form
 from .guards import check_guards
 from .marks import check_mark
-from .nested import Raws, check_nested
+from .nested import Raws, check_nested, is_shared
 from .reach import check_reach
 from .references import Scope
 from .replays import check_replay
 from .schemas import check_schema
-from .steps import told
+from .steps import NOT_FILLED, told
 from .tools import texts
 
 if TYPE_CHECKING:
     from ...runtime.plugs import StepKind
 
 Step = dict[str, Json]
-_NOT_FILLED = ("id", "type", "gate", shapes.CONDITIONS)
 
 
 def check_flow(raw: Table, config: Config, kinds: Kinds, raws: Raws) -> Issues:
@@ -43,7 +42,7 @@ def check_flow(raw: Table, config: Config, kinds: Kinds, raws: Raws) -> Issues:
     check_values(raw, issues)
     if not issues.errors:
         models.check(models.Fit((shapes.Workflow,)), raw, (), issues)
-        _Flow(raw, config, kinds, issues).check()
+        _Flow(raw, config, kinds, is_shared(raw, raws), issues).check()
         check_nested(raw, raws, issues)
     return issues
 
@@ -51,8 +50,9 @@ def check_flow(raw: Table, config: Config, kinds: Kinds, raws: Raws) -> Issues:
 class _Flow:
     """The tables may still have any shape: what has a wrong one was told, and is passed over."""
 
-    def __init__(self, raw: Table, config: Config, kinds: Kinds, issues: Issues) -> None:
+    def __init__(self, raw: Table, config: Config, kinds: Kinds, shared: bool, issues: Issues) -> None:
         self._config = config
+        self._shared = shared
         self._kinds = kinds
         self._issues = issues
         self._raw = raw
@@ -77,7 +77,7 @@ class _Flow:
         check_blocks(uses, self._issues)
         if not self._issues.errors:
             steps = told(self._sequences, self._forms, self._config, self._kinds)
-            check_data(steps, check_reach(steps, self._issues), self._issues)
+            check_data(steps, check_reach(steps, self._issues), self._shared, self._issues)
 
     def _check_input(self, name: str, fragment: Json) -> None:
         path: KeyPath = ("inputs", name)
@@ -108,7 +108,7 @@ class _Flow:
         name, kind = step.get("id"), step.get("type")
         if isinstance(name, str):
             check_name(name, "a step", (*path, "id"), self._issues)
-        for where, text in texts({key: value for key, value in step.items() if key not in _NOT_FILLED}, path):
+        for where, text in texts({key: value for key, value in step.items() if key not in NOT_FILLED}, path):
             self._scope.check_text(text, where, self._issues)
         if shapes.CONDITIONS in step:
             check_guards(step[shapes.CONDITIONS], (*path, shapes.CONDITIONS), self._scope, self._issues)

@@ -32,6 +32,12 @@ def check_nested(raw: Table, raws: Raws, issues: Issues) -> None:
         issues.add(("steps",), f"blocks and workflows are nested {depth} deep, which is more than {DEPTH}")
 
 
+def is_shared(raw: Table, raws: Raws) -> bool:
+    """Whether another workflow runs this one in its own context."""
+    named = (found for held in raws.values() for one in held for found in inner(one))
+    return any(found.id == raw.get("id") and found.step.get("share") is True for found in named)
+
+
 def _circle(start: str, first: str, raws: Raws) -> tuple[str, ...]:
     """The way from a workflow back to itself that begins with this one; () where there is none. Others that are in a circle among
     themselves are told where they stand, and keep this one from running too."""

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping
 from ...core import patterns, references
 from ...core.config import Config
 from ...core.errors import ToolgateError
-from ...core.fields import RESERVED_NAMES, Key, Names, Reads
-from ...core.marks import Marked, marked
+from ...core.fields import RESERVED_NAMES, Key, Names, Reads, When
+from ...core.marks import Marked, held, marked
 from ...core.types import Json
 from ...core.values import NamedTuple
 from .. import models, shapes
@@ -17,7 +17,7 @@ from ..positions import KeyPath
 from .tools import texts
 
 ANY = "*"  # as a key: every key
-_NOT_FILLED = ("id", "type", "gate")
+NOT_FILLED = ("id", "type", "gate", shapes.CONDITIONS)  # keys of a step whose texts are no templates
 
 Sequences = Mapping[str, "tuple[KeyPath, list[Json]]"]
 
@@ -50,20 +50,21 @@ def _step(step: dict[str, Json], path: KeyPath, forms: Mapping[str, Json], confi
     found = tuple(marked(kind.Fields, step, path))
     named = [(marker, each) for each in found if isinstance(marker := each.marker, Names)]
     blocks = [(marker, each) for marker, each in named if marker.what == "block"]
-    own = set(step) - {*models.names(shapes.Common), "if"}  # one key alone says no more than which block
+    own = set(step) - {*models.names(shapes.Common), shapes.CONDITIONS}  # one key alone says no more than which block
+    arms = tuple(each.text for marker, each in blocks if marker.or_words)
     return Told(
         id=str(step["id"]),
         path=path,
-        arms=tuple(each.text for marker, each in blocks if marker.or_words),
+        arms=(*arms, "continue") if arms and shapes.CONDITIONS in step else arms,
         runs={
             each.text: not marker.or_words and len(own) > 1
             for marker, each in blocks
             if not (marker.or_words and each.text in RESERVED_NAMES)
         },
         replays=tuple(each.text for marker, each in named if marker.what.endswith("step")),
-        ends=bool(getattr(kind, "ENDS", False)) and "if" not in step,
-        writes=frozenset(_writes(str(step["id"]), found, forms, config)),
-        reads=tuple(_reads(step, found, path)),
+        ends=bool(getattr(kind, "ENDS", False)) and shapes.CONDITIONS not in step,
+        writes=frozenset((*_writes(str(step["id"]), found, forms, config), *((ANY,) if step.get("share") is True else ()))),
+        reads=(*_reads(step, found, path), *_conditions(kind.Fields, step, path)),
         talks=any(marker.what == "agent" for marker, _ in named),
     )
 
@@ -81,7 +82,7 @@ def _writes(id: str, found: tuple[Marked, ...], forms: Mapping[str, Json], confi
         elif isinstance(marker, Names) and marker.what == "agent":
             allowed = config.agents[text].tools
             yield from (key for tool in config.tools if any(patterns.matches(one, tool) for one in allowed) for key in _results(tool))
-        elif isinstance(marker, Names) and not marker.what.endswith(("block", "step")):
+        elif isinstance(marker, Names) and not marker.what.endswith(("block", "step", "workflow")):
             yield ANY  # something that this check knows nothing of may write anything
 
 
@@ -93,9 +94,18 @@ def _reads(step: Mapping[str, Json], found: tuple[Marked, ...], path: KeyPath) -
     for marker, where, text in found:
         if isinstance(marker, Reads) and not (marker.any_word and text == ANY):
             yield text.partition("#")[0], where
-    for where, text in texts({key: value for key, value in step.items() if key not in _NOT_FILLED}, path):
+    for where, text in texts({key: value for key, value in step.items() if key not in NOT_FILLED}, path):
         try:
             names = references.names(text)
         except ToolgateError:
             continue  # of a text that is no template: it was looked at as what it is
         yield from ((name.partition("#")[0], where) for name in names)
+
+
+def _conditions(fields: type, step: Mapping[str, Json], path: KeyPath) -> Iterator[tuple[str, KeyPath]]:
+    lists = [((*path, shapes.CONDITIONS), step.get(shapes.CONDITIONS, []))]
+    lists += [(each.path, each.value) for each in held(fields, step, path) if isinstance(each.marker, When)]
+    for where, listed in lists:
+        for number, table in enumerate(listed if isinstance(listed, list) else []):
+            if isinstance(table, dict):
+                yield str(table["key"]), (*where, number, "key")
