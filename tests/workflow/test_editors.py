@@ -24,8 +24,57 @@ from toolgate_cli.workflow.outside import Outside
 
 from .homes import FLOW, KINDS, OPERATOR, Home
 
+EVERY = """schema = 1
+id = "every"
+[[steps]]
+id = "terms"
+type = "resource"
+file = "terms.txt"
+save_as = "terms"
+if = [{ key = "decision", at = "/x", eq = "refund" }, { key = "list", any = [{ at = "/y", gt = 1 }] }]
+[[steps]]
+id = "route"
+type = "branch"
+cases = [{ when = [{ key = "decision", exists = true }], to = "body" }, { to = "continue" }]
+[[steps]]
+id = "again"
+type = "retry_previous"
+step = "terms"
+mode = "from"
+max_retries = 2
+fallback = "body"
+[[steps]]
+id = "each"
+type = "block"
+block = "body"
+repeat = { until = "each", each = "terms", item = "one", max = 3, at_max = "fail" }
+[[steps]]
+id = "inside"
+type = "workflow"
+workflow = "inner"
+inputs = { name = "x" }
+outputs = { text = "text" }
+[[steps]]
+id = "check"
+type = "validate"
+require = { keys = ["text"], files = ["out/a.json"] }
+equal = [{ key = "text", file = "out/a.json", at = "/t" }]
+schema = [{ by = { type = "object", required = ["t"] }, file = "out/a.json", at = "/t" }]
+[[steps]]
+id = "sum"
+type = "aggregate"
+keys = ["text", "terms"]
+into = "all"
+operation = "concat"
+[[blocks.body]]
+id = "stop"
+type = "fail"
+reason = "no"
+if = [{ key = "all", size = { gt = 3 } }]
+"""
+INNER: Any = {"schema": 1, "id": "inner", "inputs": {"name": {"type": "string"}}, "steps": [{"id": "s", "type": "fail", "reason": "r"}]}
 EXAMPLE = Path(__file__).parents[2] / "workflows.example"
-FLOWS = [FLOW, *(path.read_text() for path in sorted((EXAMPLE / "workflows").glob("*.toml")))]
+FLOWS = [FLOW, EVERY, *(path.read_text() for path in sorted((EXAMPLE / "workflows").glob("*.toml")))]
 # what a check says of the shape of a table, as against what names in it refer to
 SHAPE = re.compile(
     "unknown key( or operator)?$|required key is missing$|.* is not one of |" + "|".join(w.split("{")[0] for w in models._WORDS.values())
@@ -135,10 +184,12 @@ def agree(validator: Any, raw: dict[str, Any], check: Callable[[dict[str, Any]],
     assert accepted > count // 50 and refused > count // 4
 
 
-@pytest.mark.parametrize("seed", range(4))
-def test_a_changed_workflow_is_seen_alike(home: Home, of_workflow: Any, seed: int, long: bool) -> None:
-    config = home.files().world().config
-    agree(of_workflow, tomllib.loads(FLOW), lambda raw: check_flow(raw, config, KINDS, {}), MUTANTS * 10 if long else MUTANTS, seed)
+@pytest.mark.parametrize("text", [FLOW, EVERY], ids=["some", "every"])
+@pytest.mark.parametrize("seed", range(2))
+def test_a_changed_workflow_is_seen_alike(home: Home, of_workflow: Any, text: str, seed: int, long: bool) -> None:
+    config, raws = home.files().world().config, {"inner": [INNER]}
+    assert check_flow(tomllib.loads(text), config, KINDS, raws).errors == {}
+    agree(of_workflow, tomllib.loads(text), lambda raw: check_flow(raw, config, KINDS, raws), MUTANTS * 10 if long else MUTANTS, seed)
 
 
 @pytest.mark.parametrize("seed", range(4))
