@@ -12,6 +12,7 @@ from ...views import outline
 from ...views import run as runs
 
 PURPOSE: Final = "Look"
+PINNED: Final = "this run goes on with the definition it started with"
 
 
 def run(frame: Frame, run_id: RunId) -> int:
@@ -26,5 +27,7 @@ def run(frame: Frame, run_id: RunId) -> int:
         if frame.format() == "table":
             all(OUT.line(text) for text in outline.run_lines(session.progress(view.run.id)))
     if view.changed:
-        frame.note("note: the workflow's file has changed since; this run goes on with the definition it started with")
+        frame.note(f"note: the workflow's file has changed since; {PINNED}")
+    elif view.changed is None:
+        frame.note(f"note: the workflow's file cannot be read now; {PINNED}")
     return 0
