@@ -35,7 +35,7 @@ def view(status: str = "AWAITING_TOOL_APPROVAL", text: str = "pay") -> RunView:
     error = {"message": text, "step": text, "support_id": 9} if status == "FAILED" else None
     context: dict[str, Any] = {text: ({text: [text]}, "tool"), text * 2: (None, "tool")}
     said = event(text)._replace(type="REDACTED", payload=canonical.encode({"reason": text}))
-    return RunView(run(status, text), text, text, {text: text}, error, context, None, (said,), (text * 2,))
+    return RunView(run(status, text), text, text, {text: text}, error, context, False, (said,), (text * 2,))
 
 
 def row(origin: str = "APPROVAL_REQUIRED", text: str = "pay") -> Row:

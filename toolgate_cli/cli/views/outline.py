@@ -89,10 +89,11 @@ def _drawn(reached: Reached, before: str, items: bool) -> Iterator[Safe]:
 def _about(node: Node) -> Safe:
     """The kind, what it names, its gate and its title."""
     parts = [fill("{} {}", field, text) for field, text in node.says]
+    drawn = [way.target for way in node.ways if way.label is None and way.steps is not None]  # its steps stand below, with no line for it
     if node.says and node.says[0][0] == node.kind:
         parts = [fill("{} {}", node.kind, node.says[0][1]), *parts[1:]]
     else:
-        parts.insert(0, line(node.kind))
+        parts.insert(0, fill("{} {}", node.kind, drawn[0]) if drawn else line(node.kind))
     if node.gate != "none":
         parts.append(fill("gate {}", node.gate))
     if node.title:
