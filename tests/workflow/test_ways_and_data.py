@@ -173,6 +173,15 @@ def test_a_branch_without_arms_is_refused(found: Any) -> None:
     assert error.startswith("steps[0]: arms is missing")
 
 
+def test_a_wrong_field_hides_nothing_of_the_others(found: Any) -> None:
+    agent = 'a agent agent = "clrk"\nwrites = ["tool.x"]\nreads = "x"\ngate = "aproval"'
+    branch = 'b branch on = 1\narms = { x = "nowhere" }'
+    told = " ".join(found(main=[agent, branch])[0])
+    for said in ("[0].agent: there is no agent clrk", "writes[0]: this key is reserved", "[0].reads: ", "[0].gate: ", "[1].on: ",
+                 "[1].arms.x: there is no block nowhere"):  # fmt: skip
+        assert said in told, said
+
+
 def test_a_very_long_workflow_is_looked_at(found: Any) -> None:
     long = [f'a{number} assign set = {{ k{number} = "${{k{number - 1}}}" }}' for number in range(1, 500)]
     [warning] = found(main=long)[1]

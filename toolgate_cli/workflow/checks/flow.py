@@ -119,12 +119,14 @@ class _Flow:
             others = tuple(key for key in step if key in of_any_kind - {*models.names(shapes.Common)})
             models.check(models.Fit((shapes.Common,), (shapes.CONDITIONS, *others)), step, path, self._issues)
             return []
-        fields = self._kinds.step_kind(kind).Fields
-        if not models.check(models.Fit((shapes.Common, fields), (shapes.CONDITIONS,)), step, path, self._issues):
-            return []
-        self._check_together(self._kinds.step_kind(kind), step, path)
+        fields, before = self._kinds.step_kind(kind).Fields, len(self._issues.errors)
+        fits = models.check(models.Fit((shapes.Common, fields), (shapes.CONDITIONS,)), step, path, self._issues)
+        wrong = {issue.path[len(path)] for issue in [*self._issues.errors][before:] if len(issue.path) > len(path)}
+        right = {key: value for key, value in step.items() if key not in wrong}  # what one field lacks hides nothing of another
+        if fits:
+            self._check_together(self._kinds.step_kind(kind), step, path)
         uses: list[Use] = []
-        for found in marked(fields, step, path):
+        for found in marked(fields, right, path):
             if isinstance(found.marker, Names) and found.marker.what == "earlier step":
                 check_replay(found, siblings[: int(path[-1])], self._kinds, self._issues)
             elif isinstance(found.marker, Names) and found.marker.what == "workflow":
@@ -136,8 +138,8 @@ class _Flow:
             else:
                 check_mark(found, self._issues)
                 self._warn_of_clash(found)
-        if isinstance(step.get("tool"), str) and isinstance(step.get("arguments", {}), dict):
-            self._warn_of_arguments(str(step["tool"]), cast("Step", step.get("arguments", {})), path)
+        if isinstance(right.get("tool"), str) and isinstance(right.get("arguments", {}), dict):
+            self._warn_of_arguments(str(right["tool"]), cast("Step", right.get("arguments", {})), path)
         return uses
 
     def _warn_of_arguments(self, tool: str, given: Step, path: KeyPath) -> None:
