@@ -29,5 +29,5 @@ def run(frame: Frame, run_id: RunId) -> int:
     if view.changed:
         frame.note(f"note: the workflow's file has changed since; {PINNED}")
     elif view.changed is None:
-        frame.note(f"note: the workflow's file cannot be read now; {PINNED}")
+        frame.note(f"note: the workflow cannot be loaded now; {PINNED}")
     return 0
