@@ -10,7 +10,7 @@ from ..core.config import Agent
 from ..core.errors import ToolgateError
 from ..core.intents import Arrived
 from ..core.types import TRUST, Json, Provenance
-from . import copies, redacted
+from . import redacted
 
 if TYPE_CHECKING:
     from .place import Place
@@ -40,6 +40,8 @@ class StepView:
         return canonical.parse(found), came
 
     def copied(self, digest: str) -> Sequence[Json]:
+        from . import copies  # whoever goes through a list has imported it: nothing is, inside a transaction
+
         return copies.opened(self._tx, digest)
 
     def _found(self, scope: str, key: str) -> tuple[str, Provenance]:

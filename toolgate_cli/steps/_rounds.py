@@ -13,6 +13,7 @@ from ..core.errors import ToolgateError
 from ..core.intents import AskModel, Done, Enter, Fail, Intent, Pause, View, Write
 from ..core.records import Turn
 from ..core.types import Json, Provenance
+from ..runtime import copies  # noqa: F401  # for View.copied
 from . import _commands
 
 _ANSWERS = ("continue", "complete")
