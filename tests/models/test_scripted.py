@@ -50,7 +50,7 @@ def test_an_ordinal_counts_the_calls_of_the_step_from_0(tmp_path: Path) -> None:
 
 def test_a_result_is_looked_for_in_the_last_exchange_alone(tmp_path: Path) -> None:
     script = f'[[turns]]\nwhen_result_contains = "damaged"\n{SAY % "refund"}[[turns]]\n{SAY % "keep"}'
-    damaged, fine = Exchange([], ('{"a":1}', '{"state":"damaged"}')), Exchange([], ('{"state":"fine"}',))
+    damaged, fine = Exchange([], ("damaged",), ('{"a":1}', '{"state":"damaged"}')), Exchange([], (), ('{"state":"fine"}',))
     assert said(play(tmp_path, script, history=(fine, damaged))) == "refund"
     assert said(play(tmp_path, script, history=(damaged, fine))) == "keep"
     assert said(play(tmp_path, script)) == "keep"

@@ -115,14 +115,14 @@ TURNS: dict[str, Callable[[], Completion]] = {
 
 
 @pytest.mark.parametrize("turn", TURNS)
-def test_a_turn_that_no_json_carries_fails_its_step_and_the_model_is_asked_once(
+def test_a_turn_that_no_json_carries_is_asked_for_once_more_and_then_fails_its_step(
     home: Home, monkeypatch: pytest.MonkeyPatch, turn: str
 ) -> None:
     monkeypatch.setattr(home.models, "complete", lambda request: home.models.asked.append(request) or TURNS[turn]())
     run = home.start("talk")
     assert home.run(run).status == "FAILED" and home.run(run).owner is None
-    assert len(home.models.asked) == 1 and home.tools.starts == []
-    assert home.types(run).count("LLM_CALL_COMPLETED") == 1 == home.types(run).count("STEP_FAILED")
+    assert len(home.models.asked) == 2 and home.tools.starts == []
+    assert home.types(run).count("LLM_CALL_COMPLETED") == 2 and home.types(run).count("STEP_FAILED") == 1
     assert home.types(run)[-1] == "RUN_FAILED"
 
 

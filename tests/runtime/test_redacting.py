@@ -246,7 +246,7 @@ def test_turns_with_the_call_are_erased_and_the_conversation_goes_on(home: Home)
     home.decide("approve", run, second)
     assert home.run(run).status == "COMPLETED" and verified(home)
     [past] = home.models.asked[1].history
-    assert past.results == ("succeeded: the result was redacted", '"done"')
+    assert past.raw == ("succeeded: the result was redacted", '"done"') and past.results[0] == past.raw[0]
     assert [command["call"] for command in past.commands] == [first, second]  # type: ignore[union-attr,index,call-overload]
     assert redact(home, first).nothing  # said before the redaction in where the run stood, and gone with that
     assert holding(home, ASKED, TOLD) == []

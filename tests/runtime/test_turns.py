@@ -50,7 +50,7 @@ def test_the_model_is_asked_once_a_turn_and_sees_what_came_of_it(home: Home, ver
     home.decide(verb, run)
     assert len(home.models.asked) == 2 and home.run(run).status == "COMPLETED"
     [past] = home.models.asked[1].history
-    assert past.results[0] == ('"done"' if verb == "approve" else 'rejected: "rejected by a person"')
+    assert past.raw[0] == ('"done"' if verb == "approve" else 'rejected: "rejected by a person"')
     assert [event.type for event in home.events(run)].count("LLM_CALL_COMPLETED") == 2
 
 

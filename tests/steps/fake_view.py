@@ -117,7 +117,7 @@ def reply(intent: Intent, turns: list[Turn]) -> Arrived:
         case CallTools():
             return settled(intent, "succeeded", "rejected")
         case AskModel():
-            return turns.pop(0)
+            return turns.pop(0) if turns else turn({"type": "complete", "output": "fine"})
         case AskPerson(form):
             assert isinstance(form, list)
             return Answered({str(cast("dict[str, Json]", item)["id"]): "yes" for item in form})

@@ -5,12 +5,33 @@ import pytest
 from tests.steps.fake_view import FakeView
 from toolgate_cli.core.errors import ToolgateError
 from toolgate_cli.core.intents import Done, Fail, Write
+from toolgate_cli.core.types import Json
 from toolgate_cli.steps.assign import Fields, plan
 
 
-def test_values_are_written_as_the_systems_with_their_type() -> None:
+def test_values_keep_their_type_and_a_copy_the_origin_of_what_it_copies() -> None:
     intent = plan(Fields({"a": "${n}", "b": "n is ${n}", "c": [True, None]}), FakeView(values={"n": 3}))
-    assert intent == Done(writes=(Write("a", 3, "system"), Write("b", "n is 3", "system"), Write("c", [True, None], "system")))
+    assert intent == Done(writes=(Write("a", 3, "user"), Write("b", "n is 3", "user"), Write("c", [True, None], "system")))
+
+
+@pytest.mark.parametrize(
+    ("template", "origin"),
+    [
+        ("plain", "system"),
+        ("$${t}", "system"),
+        ("${s}", "system"),
+        ("${m}${s}", "model"),
+        ("${u} ${m}", "user"),
+        (["${s}", {"deep": ["${t}"]}, "${u}"], "tool"),
+        ("${m} ${t#/0}", "tool"),
+        ("${steps.first}", "tool"),  # nobody knows what went into it
+    ],
+)
+def test_a_mixture_is_as_little_trusted_as_the_least_of_it(template: Json, origin: str) -> None:
+    values: dict[str, Json] = {"s": 1, "m": 2, "u": 3, "t": [4], "steps.first": 5}
+    view = FakeView(values=values, provenances={"s": "system", "m": "model", "u": "user", "t": "tool"})
+    intent = plan(Fields({"a": template}), view)
+    assert isinstance(intent, Done) and [w.provenance for w in intent.writes] == [origin]
 
 
 def test_all_values_are_read_before_one_is_written() -> None:

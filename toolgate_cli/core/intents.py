@@ -77,6 +77,8 @@ class AskModel(NamedTuple):
         tuple[int, str], ...
     ] = ()  # what people said in it: number of the turn, answers or note as JSON text; shown after its results
     commands: tuple[str, ...] = ()  # the only ones that the turn may hold; (): those of the agent
+    refused: tuple[int, ...] = ()  # numbers of the turns that were refused: they are no part of the conversation
+    corrects: str | None = None  # why the last turn was refused: this call is its one correction
 
 
 class AskPerson(NamedTuple):
@@ -268,14 +270,17 @@ class Offer(NamedTuple):
 
 
 class Exchange(NamedTuple):
-    """One past turn of this conversation: its commands (JSON) and the results of its calls as text, in order."""
+    """One past turn of this conversation: its commands (JSON), then the results of its calls in their order and what people said to it,
+    as text that is ready to be shown (see `core.untrusted`). `raw`: the same as it came, never to be shown to a model."""
 
     commands: Json
     results: tuple[str, ...]
+    raw: tuple[str, ...] = ()
 
 
 class TurnRequest(NamedTuple):
-    """One model call. `ordinal`: the n-th call of this step in the run, from 0. `context`: key -> (value, provenance)."""
+    """One model call. `ordinal`: the n-th call of this step in the run, from 0. `context`: key -> its value as text that is ready to be
+    shown: what came from outside is between marks, and `prompt` says what they mean."""
 
     run_id: str
     workflow: str
@@ -283,16 +288,22 @@ class TurnRequest(NamedTuple):
     agent: str
     ordinal: int
     prompt: str
-    context: Mapping[str, tuple[Json, Provenance]]
+    context: Mapping[str, str]
     history: tuple[Exchange, ...]
     tools: tuple[Offer, ...]
     commands: tuple[str, ...]
 
 
+class Usage(NamedTuple):
+    """Tokens of one model call."""
+
+    input: int
+    output: int
+
+
 class Completion(NamedTuple):
-    """What a model answered: a list of commands, or raw text that is still to be parsed; tokens where the model counted them."""
+    """What a model answered: a list of commands, or raw text that is still to be parsed; `usage` where the model counted it."""
 
     commands: Json = None
     text: str | None = None
-    tokens_in: int | None = None
-    tokens_out: int | None = None
+    usage: Usage | None = None

@@ -57,5 +57,5 @@ def _fits(entry: Entry, request: TurnRequest) -> bool:
         return False
     if entry.step not in (None, request.step) or entry.ordinal not in (None, request.ordinal):
         return False
-    results = request.history[-1].results if request.history else ()
+    results = request.history[-1].raw if request.history else ()
     return entry.when_result_contains is None or any(entry.when_result_contains in result for result in results)

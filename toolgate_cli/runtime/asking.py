@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from ..core import canonical, offering, scopes
+from ..core import canonical, offering, scopes, untrusted
 from ..core.config import Agent, Config
 from ..core.errors import ToolgateError
-from ..core.intents import AskModel, Completion, Exchange, Offer, TurnRequest
+from ..core.intents import AskModel, Completion, Exchange, Offer, TurnRequest, Usage
 from ..core.records import Run, Turn
 from ..core.soundness import clean
 from ..core.types import Json, Provenance
+from ..core.values import NamedTuple
 from . import redacted
 from .unit import Unit
 from .work import Ask
@@ -21,24 +22,28 @@ if TYPE_CHECKING:
     from .store import Reader
 
 
+_TOKENS = 10**12  # a count that is no smaller is none
+
+
 def request(place: Place, intent: AskModel) -> Ask:
     """Everything that the model is shown, read in the transaction that reached it."""
     tx, run, path, config, scope = place.unit.tx, place.run, place.path, place.world.config, place.scope
     agent = config.agents[intent.agent]
     commands = intent.commands or agent.commands
+    past = (turn for turn in tx.turns(run.id, path, intent.first) if turn.number not in intent.refused)
     request = TurnRequest(
         run.id,
         place.flow.id,
         path.rsplit("/", 1)[-1],
         agent.name,
         tx.next_turn(run.id, path),
-        intent.prompt,
-        {key: _value(tx, run.id, scope + key) for key in _readable(tx, run.id, intent.reads, scope)},
-        tuple(_exchange(tx, turn, intent.heard) for turn in tx.turns(run.id, path, intent.first)),
+        f"{intent.prompt}\n\n{untrusted.RULE}",
+        {key: _shown(tx, run.id, key, scope) for key in _readable(tx, run.id, intent.reads, scope)},
+        tuple(_exchange(tx, turn, intent.heard) for turn in past),
         offers(agent, config, run) if "tool_invocation" in commands else (),
         commands,
     )
-    return Ask(config.models[agent.model], request, path)
+    return Ask(config.models[agent.model], request, path, intent.corrects)
 
 
 def offers(agent: Agent, config: Config, run: Run) -> tuple[Offer, ...]:
@@ -52,36 +57,53 @@ def _readable(tx: Reader, run: str, reads: tuple[str, ...], scope: str) -> list[
     return [key for key in keys if key is not None and ("*" in reads or key in reads)]
 
 
-def _value(tx: Reader, run: str, key: str) -> tuple[Json, Provenance]:
-    found = tx.value(run, key)
+def _shown(tx: Reader, run: str, key: str, scope: str) -> str:
+    found = tx.value(run, scope + key)
     if found is None or found.value is None:
-        return None, "system"
-    return canonical.parse(found.value), found.provenance
+        return "null"
+    return untrusted.show(key, found.provenance, canonical.parse(found.value))
 
 
 def _exchange(tx: Reader, turn: Turn, heard: tuple[tuple[int, str], ...]) -> Exchange:
     """A past turn with what came of its calls, then what people said to it."""
     commands = canonical.parse(turn.commands)
-    calls = [c["call"] for c in commands if isinstance(c, dict) and "call" in c] if isinstance(commands, list) else []
-    said = [words for number, words in heard if number == turn.number]
-    return Exchange(commands, (*(_result(tx, str(call)) for call in calls), *said))
+    calls = [c for c in commands if isinstance(c, dict) and "call" in c] if isinstance(commands, list) else []
+    ends = [_end(tx, str(call["call"]), str(call.get("capability"))) for call in calls]
+    ends += (_End(words, "what a person said", "user", words) for number, words in heard if number == turn.number)
+    return Exchange(commands, tuple(end.shown() for end in ends), tuple(end.raw for end in ends))
 
 
-def _result(tx: Reader, call: str) -> str:
-    """What a model sees of a call's end: its result, or how it was settled and why."""
+class _End(NamedTuple):
+    """What a model sees of a call's end, or of what a person said. `raw`: all of it as text; `body`: the part that came from outside, as
+    JSON, `word`: what is said of it."""
+
+    raw: str
+    name: str = ""
+    came: Provenance = "system"
+    body: str | None = None
+    word: str = ""
+
+    def shown(self) -> str:
+        return self.raw if self.body is None else self.word + untrusted.show(self.name, self.came, canonical.parse(self.body))
+
+
+def _end(tx: Reader, call: str, capability: str) -> _End:
+    """Its result, or how it was settled and why."""
     stored = tx.call(call)
     outcome = stored[1] if stored else None
     if outcome is None:
-        return "no result"
+        return _End("no result")
     if outcome.body is None and redacted.is_redacted(tx, call):
-        return f"{outcome.status}: the result was redacted"
+        return _End(f"{outcome.status}: the result was redacted")
     body = outcome.body or "null"
-    return body if outcome.status in ("succeeded", "recorded") else f"{outcome.status}: {body}"
+    if outcome.status in ("succeeded", "recorded"):
+        return _End(body, f"result of {capability}", "tool", body)
+    return _End(f"{outcome.status}: {body}", f"end of {capability}", "tool", body, f"{outcome.status}:\n")
 
 
-def store(unit: Unit, run: Run, ask: Ask, completion: Completion) -> Turn:
-    """The turn as it will be carried out, with the ids of its calls; written before its first command runs."""
-    found = commands(completion)
+def store(unit: Unit, run: Run, ask: Ask, completion: Completion) -> tuple[Run, Turn]:
+    """The turn as it will be carried out, with the ids of its calls; written before its first command runs. The run with what it cost."""
+    found, usage = commands(completion), _sane(completion.usage)
     if isinstance(found, list):
         found = [_with_id(unit, command) for command in found]
     turn = Turn(run.id, ask.path, ask.request.ordinal, _encoded(found))
@@ -90,11 +112,16 @@ def store(unit: Unit, run: Run, ask: Ask, completion: Completion) -> Turn:
         "agent": ask.request.agent,
         "model": ask.model.name,
         "ordinal": turn.number,
-        "tokens_in": completion.tokens_in,
-        "tokens_out": completion.tokens_out,
+        "corrects": ask.corrects is not None,
+        "usage": None if usage is None else usage._asdict(),
     }
     unit.record("LLM_CALL_COMPLETED", run, facts, step=ask.path)
-    return turn
+    return run._replace(tokens=run.tokens + sum(usage or ())), turn
+
+
+def _sane(usage: Usage | None) -> Usage | None:
+    """What a model counted, where it can be: it is somebody else's word."""
+    return usage if usage is not None and all(type(count) is int and 0 <= count < _TOKENS for count in usage) else None
 
 
 def _encoded(commands: Json) -> str:

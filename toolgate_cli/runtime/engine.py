@@ -98,7 +98,7 @@ class Engine:
                     with suppress(ToolgateError):  # then recovery finds it; the interruption itself is never swallowed
                         self._interrupted(claim)
                     raise
-            case Ask(model, request, _):
+            case Ask(model, request, _, _):
                 try:
                     return self._heard(self.ports.files.model(model).complete(model.fields, self.ports.home, request))
                 except ToolgateError as error:
@@ -163,11 +163,14 @@ class Engine:
         if not self._owned(unit, run):
             return None  # cancelled or taken over while the model answered: what it said is not carried out
         if isinstance(came, ToolgateError):
-            put(unit, fail_step(unit, run, work.path, came.message)._replace(owner=None), run.version)
+            corrects = work.corrects if isinstance(work, Ask) else None
+            reason = came.message if corrects is None else f"{corrects}; asked again: {came.message}"
+            put(unit, fail_step(unit, run, work.path, reason)._replace(owner=None), run.version)
             return None
         if isinstance(work, Ask):
             assert isinstance(came, Completion)
-            return advance(unit, run, self.world, asking.store(unit, run, work, came))
+            run, turn = asking.store(unit, run, work, came)
+            return advance(unit, run, self.world, turn)
         assert isinstance(came, Filled)
         return advance(unit, run, self.world, came)
 

@@ -22,11 +22,12 @@ class Invoke(NamedTuple):
 
 
 class Ask(NamedTuple):
-    """Ask a model for the turn that the cursor waits for."""
+    """Ask a model for the turn that the cursor waits for. `corrects`: why the one before was refused; this is its correction."""
 
     model: Model
     request: TurnRequest
     path: str
+    corrects: str | None = None
 
 
 class Fill(NamedTuple):
