@@ -63,7 +63,7 @@ def twice(answer: Turn, step: Fields = STEP, **of_agent: tuple[str, ...]) -> str
 
 # ---- asking ----
 def test_the_model_is_asked_with_the_agents_prompt_and_the_steps() -> None:
-    assert plan(STEP, view(had=4)) == AskModel("clerk", "be kind\n\ndecide now", ("inputs.order",), {"first": 4}, 4)
+    assert plan(STEP, view(had=4)) == AskModel("clerk", "be kind\n\ndecide now", ("inputs.order",), {"first": 4}, 4, keys=("decision",))
 
 
 def test_a_visit_begins_a_conversation_of_its_own_and_keeps_it() -> None:

@@ -76,6 +76,7 @@ class AskModel(NamedTuple):
     heard: tuple[
         tuple[int, str], ...
     ] = ()  # what people said in it: number of the turn, answers or note as JSON text; shown after its results
+    keys: tuple[str, ...] = ()  # of the context, that `set_context` may write; "*" = any
     commands: tuple[str, ...] = ()  # the only ones that the turn may hold; (): those of the agent
     refused: tuple[int, ...] = ()  # numbers of the turns that were refused: they are no part of the conversation
     corrects: str | None = None  # why the last turn was refused: this call is its one correction
@@ -280,7 +281,8 @@ class Exchange(NamedTuple):
 
 class TurnRequest(NamedTuple):
     """One model call. `ordinal`: the n-th call of this step in the run, from 0. `context`: key -> its value as text that is ready to be
-    shown: what came from outside is between marks, and `prompt` says what they mean."""
+    shown: what came from outside is between marks, and `prompt` says what they mean. `keys`: what `set_context` may write; `path`: of the
+    step, whose last id is `step`."""
 
     run_id: str
     workflow: str
@@ -292,18 +294,28 @@ class TurnRequest(NamedTuple):
     history: tuple[Exchange, ...]
     tools: tuple[Offer, ...]
     commands: tuple[str, ...]
-
-
-class Usage(NamedTuple):
-    """Tokens of one model call."""
-
-    input: int
-    output: int
+    keys: tuple[str, ...] = ()
+    path: str = ""
 
 
 class Completion(NamedTuple):
-    """What a model answered: a list of commands, or raw text that is still to be parsed; `usage` where the model counted it."""
+    """What a model answered: a list of commands, or raw text that is still to be parsed; tokens where the model counted them. `fault`: why
+    nothing of it may be carried out, as of one that was cut off. `answered_by`: what the model calls itself; `seconds`: the time it
+    took."""
 
     commands: Json = None
     text: str | None = None
-    usage: Usage | None = None
+    tokens_in: int | None = None
+    tokens_out: int | None = None
+    tokens_total: int | None = None  # None: the sum of both
+    answered_by: str | None = None
+    fault: str | None = None
+    seconds: float | None = None
+
+    @property
+    def tokens(self) -> int | None:
+        """All of them, in and out."""
+        if self.tokens_total is not None:
+            return self.tokens_total
+        counted = [number for number in (self.tokens_in, self.tokens_out) if number is not None]
+        return sum(counted) if counted else None

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from ..core import canonical, offering, scopes, untrusted
 from ..core.config import Agent, Config
 from ..core.errors import ToolgateError
-from ..core.intents import AskModel, Completion, Exchange, Offer, TurnRequest, Usage
+from ..core.intents import AskModel, Completion, Exchange, Offer, TurnRequest
 from ..core.records import Run, Turn
 from ..core.soundness import clean
 from ..core.types import Json, Provenance
@@ -20,9 +20,6 @@ from .work import Ask
 if TYPE_CHECKING:
     from .place import Place
     from .store import Reader
-
-
-_TOKENS = 10**12  # a count that is no smaller is none
 
 
 def request(place: Place, intent: AskModel) -> Ask:
@@ -42,6 +39,8 @@ def request(place: Place, intent: AskModel) -> Ask:
         tuple(_exchange(tx, turn, intent.heard) for turn in past),
         offers(agent, config, run) if "tool_invocation" in commands else (),
         commands,
+        intent.keys,
+        path,
     )
     return Ask(config.models[agent.model], request, path, intent.corrects)
 
@@ -101,27 +100,30 @@ def _end(tx: Reader, call: str, capability: str) -> _End:
     return _End(f"{outcome.status}: {body}", f"end of {capability}", "tool", body, f"{outcome.status}:\n")
 
 
-def store(unit: Unit, run: Run, ask: Ask, completion: Completion) -> tuple[Run, Turn]:
-    """The turn as it will be carried out, with the ids of its calls; written before its first command runs. The run with what it cost."""
-    found, usage = commands(completion), _sane(completion.usage)
+def store(unit: Unit, run: Run, ask: Ask, completion: Completion) -> Turn:
+    """The turn as it will be carried out, with the ids of its calls; written before its first command runs."""
+    found = commands(completion)
     if isinstance(found, list):
         found = [_with_id(unit, command) for command in found]
     turn = Turn(run.id, ask.path, ask.request.ordinal, _encoded(found))
     unit.tx.add([turn])
+    return turn
+
+
+def tell(unit: Unit, run: Run, ask: Ask, completion: Completion) -> None:
+    """That a model answered, whatever becomes of it: which one, how long it took, and what it counted."""
     facts: dict[str, Json] = {
         "agent": ask.request.agent,
         "model": ask.model.name,
-        "ordinal": turn.number,
+        "answered_by": completion.answered_by and clean(completion.answered_by),
+        "ordinal": ask.request.ordinal,
         "corrects": ask.corrects is not None,
-        "usage": None if usage is None else usage._asdict(),
+        "tokens_in": completion.tokens_in,
+        "tokens_out": completion.tokens_out,
+        "tokens": completion.tokens,
+        "duration_ms": None if completion.seconds is None else round(completion.seconds * 1000),
     }
     unit.record("LLM_CALL_COMPLETED", run, facts, step=ask.path)
-    return run._replace(tokens=run.tokens + sum(usage or ())), turn
-
-
-def _sane(usage: Usage | None) -> Usage | None:
-    """What a model counted, where it can be: it is somebody else's word."""
-    return usage if usage is not None and all(type(count) is int and 0 <= count < _TOKENS for count in usage) else None
 
 
 def _encoded(commands: Json) -> str:

@@ -123,7 +123,8 @@ class Engine:
     def _heard(self, said: Completion) -> Completion:
         """ToolgateError("invalid") for a turn with the value of a secret in it: nothing of it is stored."""
         self.world.secrets.refuse("the model's turn", said.commands, said.text, asking.commands(said) if self.world.secrets else None)
-        return said
+        scrub = self.world.secrets.scrub
+        return said._replace(fault=said.fault and scrub(said.fault), answered_by=said.answered_by and scrub(said.answered_by))
 
     def _clean(self, found: Finding) -> Finding:
         """A finding with the value of a secret in it is none: nothing of it is stored (I12)."""
@@ -169,8 +170,12 @@ class Engine:
             return None
         if isinstance(work, Ask):
             assert isinstance(came, Completion)
-            run, turn = asking.store(unit, run, work, came)
-            return advance(unit, run, self.world, turn)
+            run = run._replace(tokens=run.tokens + (came.tokens or 0))
+            asking.tell(unit, run, work, came)
+            if came.fault is not None:
+                put(unit, fail_step(unit, run, work.path, came.fault)._replace(owner=None), run.version)
+                return None
+            return advance(unit, run, self.world, asking.store(unit, run, work, came))
         assert isinstance(came, Filled)
         return advance(unit, run, self.world, came)
 

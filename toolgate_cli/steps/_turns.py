@@ -133,5 +133,6 @@ def _ask(voice: Voice, view: View, talk: Talk, writes: list[Write]) -> Wanted:
         if error.kind == "storage":
             raise
         return Fail(error.message, tuple(writes))  # what the turn before has led to is kept
-    name, heard = voice.agent.name, talk.heard
-    return AskModel(name, prompt, voice.reads, talk.memo(), talk.first, tuple(writes), heard, refused=talk.refused, corrects=talk.defect)
+    name, heard, keys = voice.agent.name, talk.heard, voice.writes
+    memo, refused, defect = talk.memo(), talk.refused, talk.defect
+    return AskModel(name, prompt, voice.reads, memo, talk.first, tuple(writes), heard, keys, refused=refused, corrects=defect)
