@@ -60,6 +60,7 @@ def _sound(home: Path) -> None:
     ended = facts.read(home)
     facts.nothing_doubled(home, ended)
     facts.nothing_lost(ended)
+    facts.no_turn_twice(ended)
     assert all(run.status in facts.OVER for run in ended.runs.values())
     verified = workers.run(home, "audit", "verify")
     assert verified.code == 0 and verified.answer["ok"], verified

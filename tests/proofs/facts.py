@@ -122,6 +122,12 @@ def nothing_doubled(home: Path, facts: Facts) -> None:
     assert not late, f"done without an effect: {late}"
 
 
+def no_turn_twice(facts: Facts) -> None:
+    """What a model answered is never asked for again (I13): a script has one answer to each call of a talk."""
+    more = [event.payload["message"] for event in facts.events if event.type == "RUN_FAILED"]
+    assert not any("has no turn" in str(message) for message in more), more
+
+
 def nothing_lost(facts: Facts) -> None:
     """Every run stands in a documented state, every call is open, running, settled, or next in the batch of its run."""
     for run in facts.runs.values():

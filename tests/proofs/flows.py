@@ -49,6 +49,21 @@ step = "first"
 mode = "from"
 """
 
+TALKS = """
+schema = 1
+id = "pay"
+[[steps]]
+id = "talk"
+type = "agent"
+agent = "clerk"
+writes = ["verdict"]
+[[steps]]
+id = "argue"
+type = "spar"
+agent = "clerk"
+challenger = "clerk"
+"""
+
 NESTED = """
 schema = 1
 id = "pay"

@@ -83,6 +83,37 @@ commands = [{ type = "continue", reason = "once more" }]
 step = "judged"
 commands = [{ type = "complete" }]
 [[turns]]
+step = "talk"
+ordinal = 0
+text = "Sure, I pay."
+[[turns]]
+step = "talk"
+ordinal = 1
+commands = [
+  { type = "tool_invocation", capability = "ledger.pay", arguments = { to = "bob" } },
+  { type = "ask", items = [{ id = "number", type = "NUMBER", required = true }] },
+  { type = "tool_invocation", capability = "ledger.pay", arguments = { to = "cid" } },
+]
+[[turns]]
+step = "talk"
+ordinal = 2
+commands = [{ type = "escalate", reason = "is that all" }]
+[[turns]]
+step = "talk"
+ordinal = 3
+commands = [{ type = "set_context", values = { verdict = "paid" } }, { type = "complete", output = "done" }]
+[[turns]]
+step = "argue"
+ordinal = 0
+commands = [{ type = "say", message = "pay" }, { type = "continue", wants_another_round = true, reason = "the second invoice is open" }]
+[[turns]]
+step = "argue"
+ordinal = 4
+commands = [{ type = "tool_invocation", capability = "ledger.pay", arguments = { to = "dan" } }, { type = "complete", output = "paid" }]
+[[turns]]
+step = "argue"
+commands = [{ type = "say", message = "yes" }]
+[[turns]]
 commands = [
   { type = "tool_invocation", capability = "ledger.pay", arguments = { to = "bob" }, rationale = "owed" },
   { type = "tool_invocation", capability = "ledger.pay", arguments = { to = "cid" } },
