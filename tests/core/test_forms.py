@@ -38,6 +38,8 @@ def test_what_was_typed_becomes_the_items_type(type: str, text: str, value: Json
     [
         ("TEXT", 1),
         ("TEXT", "a\nb"),
+        ("TEXT", "half \ud800"),
+        ("TEXT_AREA", "half \ud800"),
         ("NUMBER", True),
         ("NUMBER", "1"),
         ("BOOLEAN", 1),
@@ -86,3 +88,28 @@ def test_an_answer_that_is_required_is_required(required: bool, answers: dict[st
     for texts in ({}, {"x": " "}):
         with pytest.raises(ToolgateError, match="an answer is required"):
             check(item("TEXT", required=required), texts, {})
+
+
+@pytest.mark.parametrize(
+    ("typed", "chosen"),
+    [
+        ("wed, late", ["wed, late"]),
+        ("wed,late ,mon", ["wed, late", "mon"]),
+        ("wed, mon", ["wed", "mon"]),
+        (" mon ,, wed,", ["mon", "wed"]),
+        ("late", None),
+        ("mon tue", None),
+    ],
+)
+def test_a_choice_may_have_commas_of_its_own(typed: str, chosen: list[str] | None) -> None:
+    form = item("MULTI_CHOICE", options=["mon", "wed", "wed, late"])
+    if chosen is not None:
+        assert check(form, {"x": typed}, {}) == {"x": chosen}
+        return
+    with pytest.raises(ToolgateError, match="some of"):
+        check(form, {"x": typed}, {})
+
+
+def test_many_commas_take_no_long_time() -> None:
+    with pytest.raises(ToolgateError, match="some of"):
+        check(item("MULTI_CHOICE", options=["a", "b,c"]), {"x": "," * 200_000 + "d," * 20_000}, {})

@@ -7,7 +7,7 @@ from ..core.forms import check
 from ..core.types import Json
 from ..runtime.answers import Waiting
 from .ask import read_line
-from .safe import Safe, fill
+from .safe import Safe, fill, line, show_json
 from .streams import ERR
 
 
@@ -43,8 +43,13 @@ def _prompt(item: dict[str, Json], required: bool) -> Safe:
     about = fill("{}{}", item.get("type", "TEXT"), ", required" if required else "")
     if item.get("options"):
         options = item["options"]
-        shown = ", ".join(str(option) for option in options) if isinstance(options, list) else ""
+        shown = Safe(", ".join(map(_option, options))) if isinstance(options, list) else Safe("")
         about = fill("{}, {} of: {}", about, "some" if item.get("type") == "MULTI_CHOICE" else "one", shown)
     if item.get("type") == "DATE":
         about = fill("{}, as 2026-01-31", about)
     return fill("answer for {} ({}): ", item.get("label") or item["id"], about)
+
+
+def _option(option: Json) -> Safe:
+    """In quotes where it would look like two."""
+    return show_json(option) if "," in str(option) else line(str(option))

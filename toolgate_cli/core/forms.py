@@ -8,6 +8,7 @@ from typing import cast
 from . import canonical
 from .conditions import equal
 from .errors import ToolgateError
+from .soundness import is_text
 from .types import Json
 
 Item = Mapping[str, Json]
@@ -47,9 +48,25 @@ def _typed(item: Item, text: str) -> Json:
             except ToolgateError:
                 raise ValueError("a number") from None
         case "MULTI_CHOICE":
-            return _checked(item, [part.strip() for part in text.split(",") if part.strip()])
+            return _checked(item, _chosen(text, cast("list[Json]", item.get("options") or [])))
         case _:
             return _checked(item, text)
+
+
+def _chosen(text: str, options: list[Json]) -> Json:
+    """What is named in a text, with commas between; an option may have commas of its own, and the longest that fits is meant."""
+    known = {tuple(_words(str(option))): option for option in options}
+    longest, words = max(map(len, known), default=1), [word for word in _words(text) if word]
+    chosen: list[Json] = []
+    while words:
+        fits = next((size for size in range(longest, 0, -1) if tuple(words[:size]) in known), 1)
+        chosen.append(known.get(tuple(words[:fits]), words[0]))
+        del words[:fits]
+    return chosen
+
+
+def _words(text: str) -> list[str]:
+    return [word.strip() for word in text.split(",")]
 
 
 def _checked(item: Item, value: Json) -> Json:
@@ -74,7 +91,7 @@ def _checked(item: Item, value: Json) -> Json:
         case "DATE":
             _date(value)
         case _:
-            if not isinstance(value, str):
+            if not isinstance(value, str) or not is_text(value):
                 raise ValueError("a text")
             if item.get("required") and not value.strip():
                 raise ValueError("an answer is required")
