@@ -56,7 +56,7 @@ class FakeView:
 
     def provenance(self, key: str) -> Provenance:
         self.value(key)
-        return self.provenances.get(key, "system")
+        return "tool" if key.startswith("steps.") else self.provenances.get(key, "system")
 
     def inner(self, key: str) -> tuple[Json, Provenance]:
         return self.value(key), self.provenance(key)

@@ -10,7 +10,7 @@ from toolgate_cli.steps.assign import Fields, plan
 
 
 def test_values_keep_their_type_and_a_copy_the_origin_of_what_it_copies() -> None:
-    intent = plan(Fields({"a": "${n}", "b": "n is ${n}", "c": [True, None]}), FakeView(values={"n": 3}))
+    intent = plan(Fields({"a": "${n}", "b": "n is ${n}", "c": [True, None]}), FakeView(values={"n": 3}, provenances={"n": "user"}))
     assert intent == Done(writes=(Write("a", 3, "user"), Write("b", "n is 3", "user"), Write("c", [True, None], "system")))
 
 

@@ -9,7 +9,7 @@ from ..core.types import Json, Provenance
 
 def of(template: Json, view: View) -> Provenance:
     """The least trusted origin of all that the references in it bring in; `system` where it has none."""
-    return untrusted.least(_of(name, view) for name in references.names(template))
+    return untrusted.least(view.provenance(name) for name in references.names(template))
 
 
 def prompt(template: str, view: View) -> str:
@@ -19,12 +19,7 @@ def prompt(template: str, view: View) -> str:
 
 
 def _filled(reference: references.Reference, view: View) -> str:
-    value, came = view.fill(str(reference)), _of(reference.name, view)
+    value, came = view.fill(str(reference)), view.provenance(reference.name)
     if not untrusted.is_trusted(came):
         return untrusted.wrap(str(reference)[2:-1], came, value)
     return value if isinstance(value, str) else canonical.encode(value)
-
-
-def _of(name: str, view: View) -> Provenance:
-    # of an output nobody knows what went into it
-    return "tool" if name.startswith("steps.") else view.provenance(name)
