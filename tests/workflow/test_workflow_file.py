@@ -143,6 +143,12 @@ MALFORMED = [
     ('type = "SINGLE_CHOICE"', 'type = "SINGLE_CHOISE"', "not one of", "did you mean SINGLE_CHOICE?"),
     ('options = ["post", "courier"]\n', "", "SINGLE_CHOICE needs options", ""),
     ('label = "Street"', 'options = ["a"]', "TEXT has no options", ""),
+    (
+        'options = ["post", "courier"]',
+        'options = ["post", " courier"]',
+        "an option cannot begin or end with a space",
+        "nobody could type it",
+    ),
     ('id = "how"', 'id = "street"', "called street already", ""),
     ('type = "number"\ndefault = 20', 'type = "number"\ndefault = "20"', "the default does not validate (INVALID_TYPE)", ""),
     ('type = "number"\ndefault = 20', 'type = "numbr"\ndefault = 20', "not a value of this keyword", ""),

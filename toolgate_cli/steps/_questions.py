@@ -58,4 +58,6 @@ def _options_defect(item: Mapping[str, Json]) -> str | None:
         return None if options is None else "only a choice has options"
     if not isinstance(options, list) or not options or not all(isinstance(option, str) for option in options):
         return "a choice needs options, a list of texts"
+    if any(option != str(option).strip() or not option for option in options) or len(set(map(str, options))) < len(options):
+        return "an option is empty, there twice, or begins or ends with a space"  # nobody could type it
     return None

@@ -34,7 +34,7 @@ class Fields(NamedTuple):
     agent: Annotated[str, Names("agent")]
     challenger: Annotated[str, Names("agent")]
     prompt: str | None = None
-    max_rounds: Annotated[int, Between(1, 100)] = 3
+    max_rounds: Annotated[int, Between(1)] = 3
     resolution_prompt: str | None = None
     reads: Annotated[tuple[str, ...], Reads(any_word=True)] = ()
     writes: Annotated[tuple[str, ...], Key(any_word=True)] = ()

@@ -27,5 +27,8 @@ def check_form(items: list[Json], path: KeyPath, issues: Issues) -> None:
             issues.add(where, f"{item['type']} needs options")
         if item["type"] not in _CHOICES and "options" in item:
             issues.add((*where, "options"), f"{item['type']} has no options", f"only {' and '.join(_CHOICES)} have")
+        for at, option in enumerate(options if isinstance(options, list) else ()):
+            if str(option) != str(option).strip():
+                issues.add((*where, "options", at), "an option cannot begin or end with a space", "nobody could type it")
         if isinstance(options, list) and len(set(map(str, options))) < len(options):
             issues.add((*where, "options"), "an option is there twice")
