@@ -239,7 +239,7 @@ BAD = Turn("r1", "decide", 0, '{"unparsed":"Sure!"}')
 
 
 def test_a_correction_is_one_more_call_of_the_same_conversation_and_no_turn_of_it() -> None:
-    after, calls = take(view(max_turns=2), turn(call()))
+    after, calls = take(view(max_turns=3), turn(call()))
     asked = plan(STEP, after.after(calls, settled(calls)))
     after = after.after(asked, BAD._replace(number=1))
     corrects = plan(STEP, after)
@@ -248,8 +248,13 @@ def test_a_correction_is_one_more_call_of_the_same_conversation_and_no_turn_of_i
     after = after.after(corrects, turn(call(), number=2))
     calls = plan(STEP, after)
     assert isinstance(calls, CallTools)
+    third = plan(STEP, after.after(calls, settled(calls)))
+    assert isinstance(third, AskModel)  # the third call was the second turn
+    after = after.after(third, turn(call(), number=3))
+    calls = plan(STEP, after)
+    assert isinstance(calls, CallTools)
     used_up = plan(STEP, after.after(calls, settled(calls)))
-    assert isinstance(used_up, Fail) and "used up its 2 turns" in used_up.reason  # the third call was the second turn
+    assert isinstance(used_up, Fail) and "used up its 3 turns" in used_up.reason
 
 
 def test_every_turn_may_be_corrected_once_and_the_next_prompt_says_nothing_of_it() -> None:
