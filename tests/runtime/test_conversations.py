@@ -251,3 +251,24 @@ def test_an_operators_retry_of_a_spar_begins_the_argument_anew_within_its_budget
     assert home.run(run).status == "FAILED" and len(home.models.asked) == 8 and "round 1" in asked(home, 4).prompt
     with pytest.raises(ToolgateError, match="used up its 1 retries"):
         home.desk().retry_step(run, "s")
+
+
+def test_a_spar_can_be_run_again_by_a_later_step_within_its_budget(home: Home) -> None:
+    home.models.turns["s"] = [say("a"), say("c"), [COMPLETE]] * 2
+    argue = texts.step("s", "spar", agent="clerk", challenger="clerk", retry={"allow_from_previous": True})
+    again = texts.step("again", "retry_previous", step="s", max_retries=1)
+    home.write(spar=texts.flow("spar", argue, again, texts.AFTER))
+    run = home.start("spar")
+    assert home.run(run).status == "COMPLETED" and [request.ordinal for request in home.models.asked] == list(range(6))
+    assert "round 1 of" in asked(home, 3).prompt and "<untrusted" not in asked(home, 3).prompt.removesuffix(RULE)
+
+
+def test_the_resolution_of_a_spar_speaks_to_the_loop_around_it_and_its_rounds_do_not(home: Home) -> None:
+    more: Any = [{"type": "continue", "wants_another_round": True, "reason": "the second parcel is open"}]
+    once = [[*say("a")], [{"type": "complete", "output": "c"}]]  # of a round: the resolution is what counts
+    home.models.turns["s"] = [*once, more, [{"type": "say", "message": "so far"}], *once, [COMPLETE]]
+    loop = texts.step("loop", "block", block="body", repeat={"until": "agent_done", "max": 3})
+    argue = texts.step("s", "spar", agent="clerk", challenger="clerk")
+    home.write(spar=texts.flow("spar", loop, texts.AFTER, blocks={"body": [argue]}))
+    run = home.start("spar")
+    assert home.run(run).status == "COMPLETED" and home.types(run).count("LOOP_ITERATION_COMPLETED") == 2
