@@ -108,3 +108,10 @@ def test_the_least_trusted_origin_is_the_tools_then_the_persons_then_the_models(
 def test_what_nobody_sees_is_shown_as_an_escape(code: int) -> None:
     wrapped = untrusted.wrap("a", "tool", f"x{chr(code)}y")
     assert chr(code) not in wrapped and json.loads(wrapped.splitlines()[1]) == f"x{chr(code)}y"
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.text(alphabet=st.characters(max_codepoint=0x7F)))
+def test_ascii_is_shown_as_beside_other_letters(text: str) -> None:
+    alone, beside = (untrusted.wrap("a", "tool", value).splitlines()[1] for value in (text, f"{text}é"))
+    assert alone[:-1] == beside[:-2]
