@@ -156,6 +156,21 @@ def test_tokens_of_every_call_are_in_its_event_and_summed_in_the_run(home: Home)
     assert home.run(run).tokens == 77 and home.run(run).status == "COMPLETED"
 
 
+@pytest.mark.parametrize(("most", "calls"), [(33, 2), (34, 3), (12, 2), (11, 1)])
+def test_once_the_tokens_of_a_run_are_used_up_no_model_is_asked(home: Home, most: int, calls: int) -> None:
+    home.write(texts.operator(more=f"[context]\nbudget = {{ tokens = {most} }}\n"))
+    run = talk(
+        home,
+        Completion(text="Sure!", tokens_in=10, tokens_out=1),
+        Completion([call("free.send"), {"type": "continue"}], tokens_in=20, tokens_out=2),
+        Completion([COMPLETE], tokens_in=40),
+    )
+    assert len(home.models.asked) == calls and (home.run(run).status == "COMPLETED") is (calls == 3)
+    if calls < 3:
+        assert payload(home.events(run, "RUN_FAILED")[0])["message"] == f"the run has used up its {most} tokens (context.budget.tokens)"
+    assert home.tools.names() == ["free.send"] * (calls > 1)  # what an answer asked for is carried out, whatever it cost
+
+
 def test_what_was_withheld_has_cost_something_too_and_nothing_of_it_is_done(home: Home) -> None:
     run = talk(home, Completion([call("free.send")], tokens_in=5, fault="the answer was cut off"))
     assert home.run(run).status == "FAILED" and home.run(run).tokens == 5 and home.tools.starts == []

@@ -153,6 +153,8 @@ def _call_tools(place: Place, intent: Intent) -> Walk:
 
 def _ask_model(place: Place, intent: Intent) -> Walk:
     assert isinstance(intent, AskModel)
+    if over := asking.over(place.run, place.world.config):
+        return failed(place, Fail(over, intent.writes))
     write(place, intent.writes)
     frame = place.frame._replace(phase=cursor.MODEL, memo=intent.memo, calls=(), wary=False)
     work = asking.request(place, intent)

@@ -22,6 +22,12 @@ if TYPE_CHECKING:
     from .store import Reader
 
 
+def over(run: Run, config: Config) -> str | None:
+    """Why no model is asked any more: what the run was given for it is used up. The last answer may have cost more than was left."""
+    most = None if config.context is None else config.context.tokens
+    return None if most is None or run.tokens < most else f"the run has used up its {most} tokens (context.budget.tokens)"
+
+
 def request(place: Place, intent: AskModel) -> Ask:
     """Everything that the model is shown, read in the transaction that reached it."""
     tx, run, path, config, scope = place.unit.tx, place.run, place.path, place.world.config, place.scope
