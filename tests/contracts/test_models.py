@@ -27,7 +27,7 @@ def adapter(request: pytest.FixtureRequest) -> ModuleType:
 
 
 def test_there_are_adapters_to_look_at() -> None:
-    assert "scripted" in ADAPTERS
+    assert {"scripted", "openai", "anthropic"} <= {*ADAPTERS}
 
 
 def test_it_says_what_it_is_for_and_declares_its_fields_as_an_annotated_table(adapter: ModuleType) -> None:
@@ -36,18 +36,18 @@ def test_it_says_what_it_is_for_and_declares_its_fields_as_an_annotated_table(ad
     assert "adapter" not in adapter.Fields._fields
 
 
-def test_it_completes_from_its_fields_the_home_and_a_request(adapter: ModuleType) -> None:
-    assert len(inspect.signature(adapter.complete).parameters) == 3
+def test_it_completes_from_its_fields_the_home_a_request_and_its_means(adapter: ModuleType) -> None:
+    assert len(inspect.signature(adapter.complete).parameters) == 4
 
 
 def test_what_it_says_of_its_files_takes_its_fields_and_the_home(adapter: ModuleType) -> None:
-    for name in ("files", "check", "asks"):
+    for name in ("files", "check", "asks", "doubts"):
         if hasattr(adapter, name):
             assert len(inspect.signature(getattr(adapter, name)).parameters) == 2
 
 
 def test_importing_it_loads_no_library_that_only_a_call_needs(adapter: ModuleType) -> None:
-    heavy = ("tomllib", "http.client", "urllib.request", "pydantic", "difflib")
+    heavy = ("tomllib", "http.client", "urllib.request", "pydantic", "difflib", "httpx2", "tomli_w")
     code = f"import sys, {adapter.__name__}; print([m for m in {heavy!r} if m in sys.modules])"
     shown = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=Path(toolgate_cli.__path__[0]).parent

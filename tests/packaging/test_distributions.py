@@ -55,7 +55,8 @@ def test_the_wheel_says_what_it_is(wheel: zipfile.ZipFile) -> None:
 
 def test_the_sdist_can_be_tested_and_tried(sdist: list[str]) -> None:
     wanted = {"README.md", "CHANGELOG.md", "LICENSE", "pyproject.toml", "tests/conftest.py", "workflows.example/demo"}
-    assert wanted <= set(sdist)
+    assert wanted | {"tests/peers/package-lock.json"} <= set(sdist)
+    assert not [name for name in sdist if "node_modules" in name]
 
 
 def test_the_sdist_holds_nothing_that_running_left_behind(sdist: list[str]) -> None:

@@ -210,7 +210,7 @@ class _Adapter:
         self._home = home
         self._process = process
 
-    def complete(self, fields: object, folder: str, request: TurnRequest) -> Completion:
+    def complete(self, fields: object, folder: str, request: TurnRequest, means: object) -> Completion:
         self._home.watch.outside("a model is asked")
         return self._home.models.complete(request)
 

@@ -139,6 +139,14 @@ def test_a_turn_is_refused_whole(home: Home, said: Any) -> None:
     assert clean(home) and home.tools.starts == [] and "LLM_CALL_COMPLETED" not in home.types(run)
 
 
+def test_what_an_adapter_says_beside_a_turn_is_scrubbed(home: Home) -> None:
+    home.models.turns["s"] = [Completion(fault=f"withheld: {VALUE}", answered_by=VALUE)]
+    run = home.start("talk")
+    assert "withheld: ***TOKEN***" in (home.run(run).error or "") and clean(home)
+    [told] = map(payload, home.events(run, "LLM_CALL_COMPLETED"))
+    assert told["answered_by"] == "***TOKEN***"
+
+
 def test_arguments_that_hide_a_long_one_are_refused_when_they_are_read(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(spellings, "MOST", 0)  # every value is longer than what is searched for in any mixture
     home.models.turns["s"] = [[{**call("ask.send"), "arguments": f'{{"text": "{HIDDEN}"}}', "rationale": "why not"}]]

@@ -18,7 +18,7 @@ class Fields(NamedTuple):
     script: Annotated[str, Path()]
 
 
-def complete(fields: Fields, home: str, request: TurnRequest) -> Completion:
+def complete(fields: Fields, home: str, request: TurnRequest, _means: object = None) -> Completion:
     """The first entry that fits. Raises ToolgateError("failed") with the turn that none fits, ("invalid") for a malformed script."""
     entries, problems = load(home, fields.script)
     if problems:
@@ -55,7 +55,7 @@ def asks(fields: Fields, home: str) -> tuple[Asked, ...]:
 def _fits(entry: Entry, request: TurnRequest) -> bool:
     if entry.workflow not in (None, request.workflow) or entry.agent not in (None, request.agent):
         return False
-    if entry.step not in (None, request.step) or entry.ordinal not in (None, request.ordinal):
+    if entry.step not in (None, request.step, request.path) or entry.ordinal not in (None, request.ordinal):
         return False
     results = request.history[-1].raw if request.history else ()
     return entry.when_result_contains is None or any(entry.when_result_contains in result for result in results)

@@ -17,6 +17,7 @@ from ..core.world import Needs, World
 from . import asking, gate, ownership, parking, settling
 from .advance import advance
 from .place import fail_step, put, waiting
+from .plugs import Means
 from .unit import Unit, write
 from .work import Ask, Fill, Invoke, More, Observing, Prepare, Rest, Work
 
@@ -99,9 +100,15 @@ class Engine:
                         self._interrupted(claim)
                     raise
             case Ask(model, request, _, _):
+                clock = self.ports.clock
+                began = clock.monotonic()
+                means = Means(self.world.secrets, clock.monotonic, clock.sleep, self.ports.mint.jitter)
                 try:
-                    return self._heard(self.ports.files.model(model).complete(model.fields, self.ports.home, request))
+                    said = self.ports.files.model(model).complete(model.fields, self.ports.home, request, means)
+                    return self._heard(said._replace(seconds=clock.monotonic() - began))
                 except ToolgateError as error:
+                    if error.retryable:  # nothing was asked, so the step has not failed: the run goes on from here
+                        raise ToolgateError(error.kind, error.message, f"toolgate continue {request.run_id}", retryable=True) from None
                     return ToolgateError(error.kind, self.world.secrets.scrub(error.message))
                 except Exception as error:  # noqa: BLE001  # an adapter that is broken ends its step, else nothing could move the run
                     return ToolgateError("failed", f"the model adapter failed: {type(error).__name__}")

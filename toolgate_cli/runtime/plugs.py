@@ -93,12 +93,24 @@ class Asked(NamedTuple):
     capability: str
 
 
+class Means(NamedTuple):
+    """What an adapter may use beside the request: the secrets that may be filled in now, and have to be taken out of all that it tells;
+    seconds on a clock that never jumps, a sleep of so many, and chance in [0, 1)."""
+
+    secrets: Secrets
+    monotonic: Callable[[], float]
+    sleep: Callable[[float], None]
+    jitter: Callable[[], float]
+
+
 class ModelAdapter(Protocol):
     """One file of models/: `Fields` (an annotated NamedTuple) is its table in toolgate.toml. One that plays files of the home may also
-    have `check(fields, home)`, what is wrong with them as texts, and `asks(fields, home)`, each tool that it will ask for as `Asked`."""
+    have `check(fields, home)`, what is wrong with them as texts, and `asks(fields, home)`, each tool that it will ask for as `Asked`; any
+    may have `doubts(fields, home)`, as a provider."""
 
     Fields: type
 
-    def complete(self, fields: object, home: str, request: TurnRequest) -> Completion:
-        """One answer; ToolgateError("failed") where there is none. Outside any transaction."""
+    def complete(self, fields: object, home: str, request: TurnRequest, means: Means) -> Completion:
+        """One answer; ToolgateError("failed") where there is none, which fails the step. One that is retryable says that nothing could be
+        asked for want of something that a person has to give, and leaves the run where it is. Outside any transaction."""
         ...

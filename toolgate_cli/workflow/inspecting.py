@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from typing import cast
 
-from ..core.config import Config
+from ..core import references
+from ..core.config import Config, Model
 from ..core.errors import ToolgateError
+from ..core.tables import hints
+from ..core.types import Json
 from ..core.world import Needs, World
 from .checks import played
 from .flows import Flow, Flows
@@ -57,10 +60,25 @@ def _missing(config: Config, kinds: Kinds, home: str) -> Issues:
     for name, fault in secrets.faults.items():
         issues.warn(("secrets", name, "file"), fault, _UNTIL)
     for name, tool in config.tools.items():
-        doubts = cast("Callable[[object, str], tuple[tuple[KeyPath, str], ...]]", getattr(kinds.provider(tool.provider), "doubts", _none))
-        for path, text in doubts(tool.fields, home):
+        for path, text in _doubts(kinds.provider(tool.provider))(tool.fields, home):
             issues.warn(("tools", name, tool.provider, *path), text)
+    for name, model in config.models.items():
+        for path, text in (*_doubts(kinds.model(model.adapter))(model.fields, home), *_unset(model, config, home)):
+            issues.warn(("models", name, *path), text)
     return issues
+
+
+def _unset(model: Model, config: Config, home: str) -> Iterator[tuple[KeyPath, str]]:
+    """Variables that a model needs: they are for whoever drives a run, while a tool's may be set elsewhere. Files are told as files."""
+    kind: type = type(model.fields)
+    for field, text in zip(hints(kind), cast("tuple[Json, ...]", model.fields), strict=True):
+        wanted = {name: None for name in references.secrets(text) if config.secrets.get(name) is None}
+        for name, fault in resolve(wanted, home)[0].faults.items():
+            yield (field,), f"the secret {name} has no value: {fault}"
+
+
+def _doubts(plugin: object) -> Callable[[object, str], Iterable[tuple[KeyPath, str]]]:
+    return cast("Callable[[object, str], Iterable[tuple[KeyPath, str]]]", getattr(plugin, "doubts", _none))
 
 
 def _none(_fields: object, _home: str) -> tuple[()]:
