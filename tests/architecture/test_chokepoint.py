@@ -74,12 +74,12 @@ def test_processes_are_started_in_host_alone() -> None:
     assert importing and {file for file in importing | starting if not file.startswith("host/")} == set()
 
 
-def test_running_a_command_is_known_to_its_provider_alone() -> None:
-    importing = {
-        file
-        for file, node in nodes()
-        if isinstance(node, ast.ImportFrom)
-        and (node.module or "").endswith("host")
-        and any(alias.name == "running" for alias in node.names)
-    }
-    assert importing == {"providers/command.py"}
+def importing(package: str, module: str) -> set[str]:
+    """The files that import a module from that package; "": from the one that they stand in."""
+    imports = [(file, node) for file, node in nodes() if isinstance(node, ast.ImportFrom) and (node.module or "").endswith(package)]
+    return {file for file, node in imports if any(alias.name == module for alias in node.names)}
+
+
+def test_running_a_process_is_known_to_providers_alone() -> None:
+    assert importing("host", "running") == {"providers/command.py", "providers/_children.py"}
+    assert importing("", "_children") == {"providers/http.py", "providers/python.py"}

@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 import tomli_w
+from contracts.peers import Peer, saying
 
 from toolgate_cli.cli import streams
 from toolgate_cli.cli.main import run
@@ -27,11 +28,24 @@ ROOT = Path(__file__).parents[2]
 SEVERAL = 5  # texts in the short version
 
 
-def write(home: Path, text: str) -> None:
+def called(home: Path, provider: str, text: str) -> dict[str, Any]:
+    """A tool that says the text, whichever way it is called."""
+    plain = text.replace("${", "$${")  # a reference is filled in; this is no reference
+    if provider == "http":
+        peer = Peer(saying(text.encode(), "400 " + text.encode("ascii", "ignore").decode().replace("\r", "").replace("\n", "")))
+        url = f"http://127.0.0.1:{peer.port}/a${{args.list#/0}}?q=${{args.list}}"
+        return {"method": "POST", "url": url, "body": {"k": [plain, "${args.list}"]}, "allow_hosts": ["127.0.0.1"]}
+    if provider == "python":
+        (home / "loud.py").write_text(f"def say(**_):\n    print({text!r})\n    raise ValueError({text!r})\n")
+        return {"function": "loud:say", "env": {"K": plain}}
+    return {"argv": ["cat", "--", plain]}
+
+
+def write(home: Path, text: str, provider: str = "command") -> None:
     """Every place of the files that may hold any text holds this one."""
     plain = text.replace("${", "$${")  # a reference is filled in; this is no reference
     tool = {"description": text, "title": plain, "safety": "write", "effect": "unsafe", "input_schema": "any-object"}
-    tool |= {"command": {"argv": ["cat", "--", plain]}}
+    tool |= {provider: called(home, provider, text)}
     rule = {"name": "asked", "capability": "ledger.pay", "decision": "require_approval", "reason": text}
     denied = {"name": "never", "capability": "ledger.drop", "decision": "deny", "reason": text}
     form = [{"id": "to", "type": "SINGLE_CHOICE", "label": text, "options": [text, "b"], "required": True}]
@@ -139,20 +153,20 @@ def look_around(clerk: Clerk) -> None:
 
 
 @pytest.mark.timeout(1800)
-@pytest.mark.parametrize("width", [40, 80])
-def test_nothing_of_a_hostile_home_gets_through(tmp_path, capfd, monkeypatch, long, width):
+@pytest.mark.parametrize(("width", "provider"), [(40, "command"), (80, "command"), (80, "http"), (80, "python")])
+def test_nothing_of_a_hostile_home_gets_through(tmp_path, capfd, monkeypatch, long, width, provider):
     monkeypatch.setattr(streams.Stream, "terminal", lambda self: True)
     monkeypatch.setattr("toolgate_cli.cli.ask.answerable", lambda: False)
     monkeypatch.setenv("COLUMNS", str(width))
     monkeypatch.setenv("NO_COLOR", "1")
     seed = random.randrange(2**32)
-    names = list(TEXTS) if long else random.Random(seed).sample(list(TEXTS), SEVERAL)
+    names = list(TEXTS) if long else random.Random(seed).sample(list(TEXTS), SEVERAL if provider == "command" else 2)
     screens = 0
     for name in names:
         home = tmp_path / f"home{len(list(tmp_path.iterdir()))}"
         home.mkdir()
         text = TEXTS[name].replace("\0", "")  # a file with a NUL is refused
-        write(home, text)
+        write(home, text, provider)
         clerk = Clerk(home, capfd, text)
         act(clerk)
         look_around(clerk)

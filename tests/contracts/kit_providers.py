@@ -6,17 +6,21 @@ request has no argv) is left out of `behaviours`, and the tests that need it are
 
 from __future__ import annotations
 
+import json
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import ModuleType
 from typing import NamedTuple, Protocol
 
-from toolgate_cli.core import canonical
+from contracts import peers
+
+from toolgate_cli.core import canonical, disguises
 from toolgate_cli.core.results import ToolResult
+from toolgate_cli.core.secrets import NONE, Secrets
 from toolgate_cli.core.types import Json
-from toolgate_cli.providers import command
+from toolgate_cli.providers import command, http, python
 from toolgate_cli.runtime.plugs import InvokeLimits, Pinned
 
 PATH = "/usr/local/bin:/usr/bin:/bin"
@@ -80,8 +84,32 @@ time.sleep(60)
     "shows its environment": "print(json.dumps(dict(os.environ)), end='')",
     "shows its argv": "print(json.dumps(sys.argv[1:]), end='')",
     "shows its descriptors": "print(json.dumps([os.isatty(0), os.getsid(0) == os.getpid(), sorted(os.listdir('/proc/self/fd'))]), end='')",
+    "tells its secret": "print(os.environ['TOKEN']); print(os.environ['TOKEN'], file=sys.stderr)",
+    "fails with its secret": "print('it was', os.environ['TOKEN'], file=sys.stderr); sys.exit(3)",
     "appends": DEAF + "note(os.getpid())\nwhile True:\n    open('grows', 'a').write('x'); time.sleep(0.02)",
 }
+
+
+_ALIKE = ("fails", "dies", "sleeps", "ends at", "ignores", "forks", "starts", "stops")
+# the same of Python functions, where it is not said with the same words
+FUNCTIONS: dict[str, str] = {
+    **{name: source for name, source in SOURCES.items() if name.startswith(_ALIKE)},
+    "answers": "print('noise'); return {'ok': True}",
+    "echoes": "return arguments",
+    "leaves a grandchild on its output": f"child = subprocess.Popen({SLEEPER}); note(child.pid); return 'done'",
+    "leaves a silent daemon": "quiet = {'stdin': -3, 'stdout': -3, 'stderr': -3, 'start_new_session': True}\n"
+    f"child = subprocess.Popen({SLEEPER}, **quiet); note(child.pid); return 'done'",
+    "floods stderr": "for _ in range(200000): sys.stderr.write('y' * 99 + '\\n')\nreturn 'fine'",
+    "shows its descriptors": "return [os.isatty(0), os.getsid(0) == os.getpid(), sorted(os.listdir('/proc/self/fd'))]",
+    "ends without an answer": "os._exit(0)",
+    "tells its secret": "return os.environ['TOKEN']",
+}
+SECRET = "s3cret-of-the-contract"
+CALL = f"c-contract-{os.getpid()}"  # tools are found by it: those of another worker are not ours
+
+
+def secrets(token: str = SECRET) -> Secrets:
+    return Secrets({"TOKEN": token}, {}, tuple((spelling, "TOKEN") for spelling in disguises.of(token)))
 
 
 class Claim(NamedTuple):
@@ -115,23 +143,41 @@ class Tool(NamedTuple):
         timeout: float = 20.0,
         output_bytes: int = 1 << 20,
         stop: Callable[[], bool] = lambda: False,
-        call_id: str = f"c-contract-{os.getpid()}",  # tools are found by it: those of another worker are not ours
+        call_id: str = CALL,
+        secrets: Secrets = NONE,
     ) -> ToolResult:
         arguments = arguments or {}
         claim = Claim(call_id, "r-contract", "k-contract", canonical.encode(arguments), self.bind(arguments))
-        return self.module.invoke(claim, InvokeLimits(timeout, output_bytes, stop))  # type: ignore[no-any-return]
+        return self.module.invoke(claim, InvokeLimits(timeout, output_bytes, stop, secrets))  # type: ignore[no-any-return]
 
 
 class Kit(Protocol):
+    """`failure`: the code of "fails"; `silent`: what is said of "fails silently"; `unstarted`: how the message of what could not be
+    started begins; `start`: seconds that may pass until the tool itself is at work; `descriptors`: what a tool may hold."""
+
     module: ModuleType
     behaviours: frozenset[str]
+    failure: int
+    silent: str
+    unstarted: str
+    start: float
+    descriptors: frozenset[str]
 
     def tool(self, home: Path, behaviour: str) -> Tool: ...
+    def text(self, output: str) -> str:
+        """What a tool said that said one text."""
+        ...
+
+    def printed(self, text: str) -> str:
+        """What is kept of what was printed before an end that was no answer."""
+        ...
 
 
 class CommandKit:
     module: ModuleType = command
     behaviours = frozenset(SOURCES) | {"cannot be started"}
+    failure, silent, unstarted, start = 3, "exit code 4", "could not be started: ", 0.0
+    descriptors = frozenset("0123")
 
     def tool(self, home: Path, behaviour: str) -> Tool:
         if behaviour == "cannot be started":
@@ -140,7 +186,95 @@ class CommandKit:
             script.chmod(0o755)
             return Tool(command, command.Fields(("./no-interpreter",)), str(home))
         (home / "tool.py").write_text(PYTHON + NOTE + SOURCES[behaviour] + "\n")
-        return Tool(command, command.Fields((sys.executable, "-S", "tool.py")), str(home))
+        env = {"TOKEN": "${secret.TOKEN}"} if "secret" in behaviour else {}
+        return Tool(command, command.Fields((sys.executable, "-S", "tool.py"), env=env), str(home))
+
+    def text(self, output: str) -> str:
+        return output.removesuffix("\n")
+
+    def printed(self, text: str) -> str:
+        return text
 
 
-KITS: dict[str, Kit] = {"command": CommandKit()}
+class PythonKit:
+    module: ModuleType = python
+    behaviours = frozenset(FUNCTIONS)
+    failure, silent, unstarted, start = 3, "exit code 4", "", 1.0
+    descriptors = frozenset("01234")  # one of them is for the result
+
+    def tool(self, home: Path, behaviour: str) -> Tool:
+        body = "".join(f"    {line}\n" for line in FUNCTIONS[behaviour].splitlines())
+        (home / "tool.py").write_text(f"{PYTHON}{NOTE}def tool(**arguments):\n{body}")
+        env = {"TOKEN": "${secret.TOKEN}"} if "secret" in behaviour else {}
+        return Tool(python, python.Fields("tool:tool", env), str(home))
+
+    def text(self, output: str) -> str:
+        text = json.loads(output)
+        assert isinstance(text, str)
+        return text
+
+    def printed(self, text: str) -> str:
+        return ""  # prints are no result
+
+
+def _noted(home: Path, act: peers.Act) -> peers.Act:
+    """Writes down the process that asks, as a tool that is a process does itself."""
+
+    def noting(asked: peers.Asked) -> None:
+        with (home / "pids").open("a") as file:
+            file.writelines(f"{pid}\n" for pid in peers.askers(CALL))
+        act(asked)
+
+    return noting
+
+
+def _echo_token(asked: peers.Asked) -> bytes:
+    return asked.header("authorization").encode()
+
+
+# behaviour -> what the other side does with a request
+ANSWERS: Mapping[str, peers.Act] = {
+    "answers": peers.saying(b'{"ok": true}'),
+    "echoes": lambda asked: asked.answer(asked.body),
+    "fails": peers.saying(b"first\nthe ledger said no", "409 Conflict"),
+    "fails silently": peers.saying(b"", "404 Not Found"),
+    "sleeps": lambda asked: asked.stall(),
+    "begins and stalls": lambda asked: (asked.send(peers.head(b"begun\n" + b"x" * 10)[:-10]), asked.stall()),  # type: ignore[dict-item]
+    "drips its headers": lambda asked: asked.drip(peers.head(b"{}")),
+    "drips its body": lambda asked: (asked.send(peers.head(b"x" * 1000)[:-1000]), asked.drip(b"x" * 1000)),  # type: ignore[dict-item]
+    "announces for ever": lambda asked: asked.flood(b"HTTP/1.1 103 Early Hints\r\n\r\n"),
+    "floods": lambda asked: (  # type: ignore[dict-item]
+        asked.send(b"HTTP/1.1 200 OK\r\nContent-Length: 200000000\r\n\r\n"),
+        [asked.send(b"x" * 1_000_000) for _ in range(200)],
+    ),
+    "prints one long line": peers.saying(b"z" * 1_000_000),
+    "prints bad utf-8": peers.saying(b"a\xff\xfeb"),
+    "prints euro signs": peers.saying("\u20ac".encode() * 1000),
+    "ends without an answer": lambda asked: None,
+    "ends in the middle of an answer": lambda asked: asked.send(peers.head(b'{"ok": true}')[:-1]),
+    "answers with what is none": lambda asked: asked.send(b"220 mail.example ESMTP\r\n"),
+    "tells its secret": lambda asked: asked.answer(_echo_token(asked)),
+    "fails with its secret": lambda asked: asked.answer(b"it was " + _echo_token(asked), "409 Conflict"),
+}
+
+
+class HttpKit:
+    module: ModuleType = http
+    behaviours = frozenset(ANSWERS) | {"cannot be started"}
+    failure, silent, unstarted, start = 409, "HTTP 404 Not Found", "nothing was sent: ", 2.0
+    descriptors = frozenset[str]()
+
+    def tool(self, home: Path, behaviour: str) -> Tool:
+        port = peers.unused() if behaviour == "cannot be started" else peers.Peer(_noted(home, ANSWERS[behaviour])).port
+        headers = {"Authorization": "${secret.TOKEN}"} if "secret" in behaviour else {}
+        fields = http.Fields("POST", f"http://127.0.0.1:{port}/tool", headers, allow_hosts=("127.0.0.1",))
+        return Tool(http, fields, str(home))
+
+    def text(self, output: str) -> str:
+        return output
+
+    def printed(self, text: str) -> str:
+        return text
+
+
+KITS: dict[str, Kit] = {"command": CommandKit(), "http": HttpKit(), "python": PythonKit()}

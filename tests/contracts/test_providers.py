@@ -9,13 +9,14 @@ import pkgutil
 import time
 from pathlib import Path
 
+import kit_providers
 import pytest
-from kit_providers import KITS, Kit, Tool
+from kit_providers import KITS, SECRET, Kit, Tool
 
 from toolgate_cli import providers
 from toolgate_cli.host import processes
 
-FOUND = sorted(module.name for module in pkgutil.iter_modules(providers.__path__))
+FOUND = sorted(module.name for module in pkgutil.iter_modules(providers.__path__) if not module.name.startswith("_"))
 
 
 def alive(pid: int) -> bool:
@@ -57,12 +58,12 @@ def test_a_success_is_an_answer_with_its_output(kit: Kit, tmp_path: Path) -> Non
 
 def test_a_failure_is_an_answer_with_its_code_and_last_words(kit: Kit, tmp_path: Path) -> None:
     result = make(kit, tmp_path, "fails").call()
-    assert (result.ended, result.ok, result.code) == ("answered", False, 3)
+    assert (result.ended, result.ok, result.code) == ("answered", False, kit.failure)
     assert result.message.endswith("the ledger said no")
 
 
 def test_a_failure_without_words_says_its_code(kit: Kit, tmp_path: Path) -> None:
-    assert make(kit, tmp_path, "fails silently").call().message == "exit code 4"
+    assert make(kit, tmp_path, "fails silently").call().message == kit.silent
 
 
 def test_of_a_long_story_the_last_whole_lines_are_kept(kit: Kit, tmp_path: Path) -> None:
@@ -72,37 +73,43 @@ def test_of_a_long_story_the_last_whole_lines_are_kept(kit: Kit, tmp_path: Path)
 
 def test_an_end_by_a_signal_is_uncertain(kit: Kit, tmp_path: Path) -> None:
     result = make(kit, tmp_path, "dies by a signal").call()
-    assert (result.ended, result.ok, result.message) == ("uncertain", False, "ended by signal 9") and result.output == "half\n"
+    assert (result.ended, result.ok, result.message) == ("uncertain", False, "ended by signal 9") and result.output == kit.printed("half\n")
 
 
 def test_what_cannot_be_started_was_not_dispatched(kit: Kit, tmp_path: Path) -> None:
     result = make(kit, tmp_path, "cannot be started").call()
-    assert result.ended == "not_dispatched" and result.message.startswith("could not be started: ")
+    assert result.ended == "not_dispatched" and result.message.startswith(kit.unstarted)
 
 
 # ---- the timeout is hard ----
 @pytest.mark.parametrize(
-    "behaviour", ["sleeps", "ignores SIGTERM", "forks", "starts a session", "forks twice", "stops itself", "forks for ever"]
-)
+    "behaviour",
+    [
+        "sleeps", "ignores SIGTERM", "forks", "starts a session", "forks twice", "stops itself", "forks for ever", "begins and stalls",
+        "drips its headers", "drips its body", "announces for ever",
+    ],
+)  # fmt: skip
 def test_the_timeout_is_hard(kit: Kit, tmp_path: Path, behaviour: str) -> None:
     tool = make(kit, tmp_path, behaviour)
     began = time.monotonic()
-    result = tool.call(timeout=1)
-    took = time.monotonic() - began
-    assert result.ended == "uncertain" and result.message.startswith("timed out after 1s") and result.code is None
+    result = tool.call(timeout=1 + kit.start)
+    took = time.monotonic() - began - kit.start
+    assert result.ended == "uncertain" and result.message.startswith(f"timed out after {1 + kit.start:g}s") and result.code is None
     assert 1 <= took < 3.2, took
     assert noted(tmp_path) and not [pid for pid in noted(tmp_path) if alive(pid)]
     assert result.survivors == ()
 
 
-def test_what_was_printed_before_the_timeout_is_kept(kit: Kit, tmp_path: Path) -> None:
-    assert make(kit, tmp_path, "ignores SIGTERM").call(timeout=0.6).output == "begun\n"
+@pytest.mark.parametrize("behaviour", ["ignores SIGTERM", "begins and stalls"])
+def test_what_was_printed_before_the_timeout_is_kept(kit: Kit, tmp_path: Path, behaviour: str) -> None:
+    assert make(kit, tmp_path, behaviour).call(timeout=0.6 + kit.start).output == kit.printed("begun\n")
 
 
 def test_a_timeout_stays_uncertain_even_if_the_tool_then_ends_well(kit: Kit, tmp_path: Path) -> None:
     began = time.monotonic()
-    result = make(kit, tmp_path, "ends at SIGTERM").call(timeout=0.5)
-    assert result.ended == "uncertain" and result.message == "timed out after 0.5s" and time.monotonic() - began < 1.0
+    result = make(kit, tmp_path, "ends at SIGTERM").call(timeout=0.5 + kit.start)
+    assert result.ended == "uncertain" and result.message == f"timed out after {0.5 + kit.start:g}s"
+    assert time.monotonic() - began - kit.start < 1.0
 
 
 def test_no_zombie_is_left(kit: Kit, tmp_path: Path) -> None:
@@ -117,7 +124,7 @@ def test_a_call_ends_with_its_own_process_and_the_rest_is_killed_a_second_later(
     began = time.monotonic()
     result = tool.call()
     took = time.monotonic() - began
-    assert (result.ended, result.ok, result.output) == ("answered", True, "done\n") and took < 2.5, took
+    assert (result.ended, result.ok, kit.text(result.output)) == ("answered", True, "done") and took < 2.5 + kit.start, took
     assert not [pid for pid in noted(tmp_path) if alive(pid)]
 
 
@@ -126,8 +133,9 @@ def test_a_child_that_ends_within_a_second_is_waited_for(kit: Kit, tmp_path: Pat
 
 
 # ---- cancel ----
-def test_a_cancelled_call_is_killed_within_a_second(kit: Kit, tmp_path: Path) -> None:
-    tool = make(kit, tmp_path, "ignores SIGTERM")
+@pytest.mark.parametrize("behaviour", ["ignores SIGTERM", "sleeps"])
+def test_a_cancelled_call_is_killed_within_a_second(kit: Kit, tmp_path: Path, behaviour: str) -> None:
+    tool = make(kit, tmp_path, behaviour)
     asked: list[float] = []
 
     def stop() -> bool:
@@ -176,7 +184,7 @@ def test_a_flood_on_stderr_blocks_nothing(kit: Kit, tmp_path: Path) -> None:
     tool = make(kit, tmp_path, "floods stderr")
     before = peak_since_reset()
     result = tool.call(timeout=60)
-    assert result.ok and result.output == "fine\n" and peak_since_reset() - before < 20
+    assert result.ok and kit.text(result.output) == "fine" and peak_since_reset() - before < 20
 
 
 def test_a_tool_may_close_its_output(kit: Kit, tmp_path: Path) -> None:
@@ -223,17 +231,47 @@ def test_the_operator_s_terminal_and_files_are_out_of_reach(kit: Kit, tmp_path: 
         os.set_inheritable(file.fileno(), True)
         is_terminal, own_session, descriptors = json.loads(tool.call().output)
     assert not is_terminal and own_session
-    assert set(descriptors) <= {"0", "1", "2", "3"}, "only the standard streams, and the listing itself"
+    assert set(descriptors) <= kit.descriptors, "only the standard streams, and the listing itself"
+
+
+def descriptors() -> int:
+    """Ours, once those of a peer in this process are closed."""
+    time.sleep(0.1)
+    return len(os.listdir("/proc/self/fd"))
 
 
 def test_no_descriptor_of_ours_is_lost_over_many_calls(kit: Kit, tmp_path: Path) -> None:
-    tools = [make(kit, tmp_path, behaviour) for behaviour in ("answers", "cannot be started")]
+    tools = [make(kit, tmp_path, behaviour) for behaviour in ("answers", "cannot be started") if behaviour in kit.behaviours]
     tools[0].call()
-    before = len(os.listdir("/proc/self/fd"))
+    before = descriptors()
     for tool in tools * 3:
         tool.call()
     tools[0].call(timeout=0.01)
-    assert len(os.listdir("/proc/self/fd")) == before
+    assert descriptors() == before
+
+
+# ---- secrets ----
+def test_a_secret_reaches_its_tool_and_comes_back_as_its_name(kit: Kit, tmp_path: Path) -> None:
+    result = make(kit, tmp_path, "tells its secret").call(secrets=kit_providers.secrets())
+    assert (result.ended, result.ok, kit.text(result.output)) == ("answered", True, "***TOKEN***")
+    assert result.digest == hashlib.sha256(result.output.encode()).hexdigest() and SECRET not in str(result)
+
+
+def test_a_failure_tells_no_secret(kit: Kit, tmp_path: Path) -> None:
+    result = make(kit, tmp_path, "fails with its secret").call(secrets=kit_providers.secrets())
+    assert (result.ended, result.code) == ("answered", kit.failure)
+    assert "it was ***TOKEN***" in result.message and SECRET not in str(result)
+
+
+def test_a_secret_is_not_filled_before_the_call(kit: Kit, tmp_path: Path) -> None:
+    assert SECRET not in repr(make(kit, tmp_path, "tells its secret").bind({}))
+
+
+# ---- what is no answer ----
+@pytest.mark.parametrize("behaviour", ["ends without an answer", "ends in the middle of an answer", "answers with what is none"])
+def test_an_end_without_a_whole_answer_is_uncertain(kit: Kit, tmp_path: Path, behaviour: str) -> None:
+    result = make(kit, tmp_path, behaviour).call()
+    assert (result.ended, result.ok, result.code) == ("uncertain", False, None) and result.message
 
 
 # ---- definition ----

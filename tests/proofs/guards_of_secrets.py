@@ -194,8 +194,8 @@ OF_SECRETS: tuple[Guard, ...] = (
     ),
     _guard(
         "an environment holds what is declared",
-        '    return {\n        "PATH": bound.path,\n',
-        '    return {\n        **os.environ,\n        "PATH": bound.path,\n',
+        '    return {\n        "PATH": path,\n',
+        '    return {\n        **os.environ,\n        "PATH": path,\n',
         CANARIES + "test_a_tool_gets_what_is_declared_and_nothing_else",
     ),
     _guard(

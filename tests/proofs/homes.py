@@ -6,10 +6,13 @@ import os
 import shutil
 import sys
 import tempfile
+import textwrap
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+
+from . import peer
 
 TOOL = r"""
 import os, signal, sys, time
@@ -51,6 +54,14 @@ if mode[0] == "linger":
 print("1")
 """
 
+_WHAT = TOOL.index("mode = ")
+FUNCTION = TOOL[:_WHAT] + "def pay(to):\n" + textwrap.indent(TOOL[_WHAT:].replace('print("1")', "return 1"), "    ")
+TABLES = {  # how each provider makes the same call
+    "command": lambda: f'argv = ["{sys.executable}", "-I", "-S", "pay.py"]',
+    "python": lambda: 'function = "pay:pay"',
+    "http": lambda: f'method = "POST"\nurl = "http://127.0.0.1:{peer.port()}/?home=${{env.HOME}}"\nallow_hosts = ["127.0.0.1"]',
+}
+
 CONFIG = """
 schema = 1
 [tools."ledger.pay"]
@@ -60,8 +71,8 @@ effect = "{effect}"
 timeout = "20s"
 max_attempts = 2
 input_schema = {{ type = "object", required = ["to"], additionalProperties = false, properties = {{ to = {{ type = "string" }} }} }}
-[tools."ledger.pay".command]
-argv = ["{python}", "-I", "-S", "pay.py"]
+[tools."ledger.pay".{provider}]
+{table}
 [policy]
 default = "{policy}"
 [models.default]
@@ -214,12 +225,14 @@ def make(
     mode: str = "ok",
     brief: bool = False,
     flow: str | None = None,
+    provider: str = "command",
 ) -> Path:
     """`brief`: the workflow ends after its first call; `flow`: it is this one instead."""
     path.mkdir(parents=True)
-    (path / "pay.py").write_text(TOOL)
+    (path / "pay.py").write_text(FUNCTION if provider == "python" else TOOL)
     safety = "read_only" if effect == "read_only" else "write"
-    (path / "toolgate.toml").write_text(CONFIG.format(effect=effect, safety=safety, policy=policy, python=sys.executable))
+    table = TABLES[provider]()
+    (path / "toolgate.toml").write_text(CONFIG.format(effect=effect, safety=safety, policy=policy, provider=provider, table=table))
     (path / "script.toml").write_text(SCRIPT)
     usual = WORKFLOW.format(gate=gate)
     (path / "pay.toml").write_text(flow or (usual[: usual.index('[[steps]]\nid = "clerk"')] if brief else usual))

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
+from contracts.peers import Asked, Peer, head
 from proofs.canaries import Canary
 
 CAP = 4096  # bytes that are kept of an output
@@ -69,6 +71,53 @@ OUTSPOKEN = (
     "base64", "urlsafe", "lines of base64", "percent", "hex", "timeout", "killed",
 )  # fmt: skip
 
+# what a function says, or the peer of a request, when it is given the values: by mode
+SPOKEN = r"""
+import base64
+from urllib.parse import quote
+def spoken(mode, values):
+    if mode == "keys": return {value: {value: [value]} for value in values}
+    if mode == "values": return dict(zip("abcdefghijklmnopqrst", values))
+    if mode == "percent": return [quote(value, safe="") for value in values]
+    if mode == "hex": return " ".join(value.encode().hex() for value in values)
+    if mode == "base64": return [base64.b64encode(b"u:" + value.encode()).decode() for value in values]
+    return "\n".join(values)
+"""
+LOUD = (
+    SPOKEN
+    + r"""
+import os, sys, time
+def say(title=None, **given):
+    mode, names = given["with"]["mode"], sorted(name for name in os.environ if name.startswith("CANARY_"))
+    values = [os.environ[name] for name in names]
+    said = spoken(mode, values)
+    print(said)
+    if mode == "fails": raise RuntimeError(values[0])
+    if mode == "declined": print(values[0], file=sys.stderr); sys.exit(3)
+    if mode == "no answer": os._exit(0)
+    if mode == "timeout": sys.stdout.flush(); time.sleep(60)
+    return said
+"""
+)
+TOLD_BY_ALL = ("text", "keys", "values", "percent", "hex", "base64", "fails", "declined", "no answer", "timeout")
+
+
+def loudly(asked: Asked) -> None:
+    """A peer that tells what it was sent."""
+    said: dict[str, Callable[[str, list[str]], object]] = {}
+    exec(SPOKEN, said)  # the text above
+    sent = json.loads(asked.body)
+    mode, values = sent["with"]["mode"], list(sent["secrets"].values())
+    body = json.dumps(said["spoken"](mode, values)).encode()
+    if mode == "timeout":
+        asked.send(head(body)[:-1])
+        asked.stall()
+    elif mode == "no answer":
+        asked.send(head(body)[:-1])
+    else:
+        asked.answer(body, {"fails": f"400 No {values[0].encode().hex()}", "declined": "402 Pay"}.get(mode, "200 OK"))
+
+
 OPERATOR = """
 schema = 1
 [limits]
@@ -81,11 +130,10 @@ safety = "write"
 effect = "unsafe"
 timeout = "{timeout}"
 input_schema = "any-object"
-[tools."loud.say".command]
-argv = ["{python}", "-I", "-S", "loud.py"]
-env = {{ {env} }}
+[tools."loud.say".{provider}]
+{table}
 [tools."loud.say".exit]
-business = {{ 3 = "DECLINED" }}
+business = {{ {declined} = "DECLINED" }}
 [tools."loud.ask"]
 safety = "write"
 effect = "unsafe"
@@ -135,7 +183,16 @@ FLOWS = {
 }
 
 
-def make(home: Path, canaries: list[Canary], timeout: str = "20s") -> dict[str, str]:
+def _table(provider: str, canaries: list[Canary]) -> str:
+    named = ", ".join(f'{canary.name} = "${{secret.{canary.name}}}"' for canary in canaries)
+    if provider == "http":
+        body = f'{{ with = "${{args.with}}", secrets = {{ {named} }} }}'
+        return f'method = "POST"\nurl = "http://127.0.0.1:{Peer(loudly).port}/"\nallow_hosts = ["127.0.0.1"]\nbody = {body}'
+    how = 'function = "loud:say"' if provider == "python" else f'argv = ["{sys.executable}", "-I", "-S", "loud.py"]'
+    return f"{how}\nenv = {{ {named} }}"
+
+
+def make(home: Path, canaries: list[Canary], timeout: str = "20s", provider: str = "command") -> dict[str, str]:
     """Every second one is in a file, outside of the home; the environment that has the others."""
     home.mkdir(parents=True)
     kept = home.parent / f"{home.name}-files"
@@ -147,10 +204,10 @@ def make(home: Path, canaries: list[Canary], timeout: str = "20s") -> dict[str, 
             places.append(f"{canary.name} = {{ file = {json.dumps(str(kept / canary.name))} }}")
         else:
             environment[canary.name] = canary.value
-    env = ", ".join(f'{canary.name} = "${{secret.{canary.name}}}"' for canary in canaries)
+    declared = {"provider": provider, "table": _table(provider, canaries), "declined": 402 if provider == "http" else 3}
     secrets = "[secrets]\n" + "\n".join(places)
-    (home / "toolgate.toml").write_text(OPERATOR.format(cap=CAP, secrets=secrets, timeout=timeout, python=sys.executable, env=env))
-    (home / "loud.py").write_text(TOOL)
+    (home / "toolgate.toml").write_text(OPERATOR.format(cap=CAP, secrets=secrets, timeout=timeout, **declared))
+    (home / "loud.py").write_text(LOUD if provider == "python" else TOOL)
     (home / "script.toml").write_text('schema = 1\n[[turns]]\nstep = "none"\ncommands = [{ type = "complete" }]\n')
     for id, (input, step) in FLOWS.items():
         (home / f"{id}.toml").write_text(FLOW.format(id=id, input=input, step=step))

@@ -24,7 +24,7 @@ Perform = Callable[[Path, Lives], list[Done | None]]  # how each ended; None: it
 Span = Callable[[Path], tuple[float, float]]  # home -> the shortest and the longest life of a command
 
 
-def torment(folder: Path, dice: random.Random, rounds: int, perform: Perform, span: Span, tell: Tell) -> None:
+def torment(folder: Path, dice: random.Random, rounds: int, perform: Perform, span: Span, tell: Tell, provider: str = "command") -> None:
     """So many rounds of commands that live a random time; checks after each of them."""
     for begun in range(0, rounds, ROUNDS):
         home = homes.make(
@@ -32,6 +32,7 @@ def torment(folder: Path, dice: random.Random, rounds: int, perform: Perform, sp
             effect=dice.choice(("unsafe", "unsafe", "idempotent", "read_only")),
             policy=dice.choice(("allow", "require_approval")),
             gate=dice.choice(("approval", "review")),
+            provider=provider,
         )
         shortest, longest = span(home)
         for _ in range(min(ROUNDS, rounds - begun)):

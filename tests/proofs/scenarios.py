@@ -122,10 +122,11 @@ SCENARIOS = (
 )  # fmt: skip
 
 
-def ready(scenario: Scenario, effect: Effect, home: Path, brief: bool) -> Ready:
+def ready(scenario: Scenario, effect: Effect, home: Path, brief: bool, provider: str = "command") -> Ready:
     """The home right before the command, and the command. `brief`: with the shorter workflow, where the run can stand in it."""
     brief = brief and scenario.prepare is not driverless
-    homes.make(home, effect=effect, policy=scenario.policy, gate=scenario.gate, mode=scenario.mode, brief=brief, flow=scenario.flow)
+    made = {"policy": scenario.policy, "gate": scenario.gate, "mode": scenario.mode, "flow": scenario.flow}
+    homes.make(home, effect=effect, brief=brief, provider=provider, **made)
     scenario.prepare(home)
     homes.set_mode(home, scenario.then)
     if not any("{" in word for word in scenario.words):

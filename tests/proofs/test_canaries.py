@@ -27,10 +27,10 @@ FORMS = (("--json",), ("-o", "tsv"), ("-o", "table", "-v"))
 class Home:
     """A home with canaries in it, and all that was said by its commands."""
 
-    def __init__(self, path: Path, known: list[Canary], timeout: str = "20s") -> None:
+    def __init__(self, path: Path, known: list[Canary], timeout: str = "20s", provider: str = "command") -> None:
         self.path = path
         self.canaries = known
-        self.environment = leaky.make(path, known, timeout)
+        self.environment = leaky.make(path, known, timeout, provider)
         self.leaks: list[str] = []
 
     def say(self, *words: str, form: tuple[str, ...] = ("--json",), first: Callable[[], None] | None = None, **env: str) -> Done:
@@ -89,6 +89,22 @@ def test_what_a_tool_says_of_its_secrets_is_kept_nowhere(folder: Path, long: boo
         assert not home.leaks, home.leaks[:3]
         tally("canaries", len(known))
         tally("calls", len(leaky.OUTSPOKEN))
+
+
+@pytest.mark.parametrize("provider", ["http", "python"])
+def test_what_a_peer_or_a_function_says_of_its_secrets_is_kept_nowhere(folder: Path, provider: str, long: bool, tally: Tell) -> None:
+    for number, known in enumerate(every_home(long, 9 + (provider == "http"), 12)):
+        home = Home(folder / str(number), known, "3s", provider)
+        for mode in leaky.TOLD_BY_ALL:
+            done = home.say("start", "say", "--inputs", given(home, {"mode": mode}))
+            assert done.code == {"timeout": 9, "no answer": 9, "fails": 1}.get(mode, 0), (mode, done)
+            if mode not in (*SILENT, "no answer"):
+                assert "***CANARY_" in done.out, (mode, done)
+            assert not home.leaks, (mode, home.leaks[:3])
+        home.look()
+        assert not home.leaks, home.leaks[:3]
+        tally("canaries", len(known))
+        tally("calls", len(leaky.TOLD_BY_ALL))
 
 
 def test_a_value_that_a_cap_goes_through_is_not_kept_in_part(folder: Path, long: bool, tally: Tell) -> None:

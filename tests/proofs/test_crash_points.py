@@ -47,6 +47,19 @@ def test_a_crash_at_every_point_of_a_verb_loses_and_doubles_nothing(scenario: Sc
                 _crash(before, scenario, folder / f"{at}-{late}", at, late, tally)
 
 
+@pytest.mark.parametrize("provider", [name for name in homes.TABLES if name != "command"])
+@pytest.mark.parametrize("name", ["approve", "start, in doubt once"])
+def test_a_crash_around_a_call_of_any_provider_loses_and_doubles_nothing(name: str, provider: str, long: bool, tally: Tell) -> None:
+    [scenario] = [scenario for scenario in SCENARIOS if scenario.name == name]
+    with homes.folder() as folder:
+        before = scenarios.ready(scenario, "unsafe" if name == "approve" else "idempotent", folder / "before", True, provider)
+        points = _points(before, folder)
+        around = [at for at, point in enumerate(points, 1) if long or point.startswith(("spawn", "outcome")) or at == len(points)]
+        for at in around:
+            for late in (False, True) if points[at - 1] == "spawn:after" else (False,):
+                _crash(before, scenario, folder / f"{at}-{late}", at, late, tally)
+
+
 def test_the_installed_command_ends_at_the_same_points(long: bool, tally: Tell) -> None:
     [scenario] = [scenario for scenario in SCENARIOS if scenario.name == "approve"]
     with homes.folder() as folder:

@@ -15,6 +15,7 @@ from proofs.workers import Done
 
 pytestmark = pytest.mark.timeout(14_400)  # of the long version
 Tell = Callable[[str, float], None]
+OTHERS = [name for name in homes.TABLES if name != "command"]
 
 
 def _seed(tell: Tell) -> random.Random:
@@ -66,3 +67,10 @@ def test_forked_commands_that_are_killed_at_any_moment_lose_and_double_nothing(l
 def test_installed_commands_that_are_killed_at_any_moment_lose_and_double_nothing(long: bool, tally: Tell) -> None:
     with homes.folder() as folder:
         mob.torment(folder, _seed(tally), 1_000 if long else 20, _installed, lambda home: _span(_installed, home, 0.4), tally)
+
+
+@pytest.mark.parametrize("provider", OTHERS)
+def test_calls_of_every_provider_are_killed_at_any_moment_and_nothing_is_lost_or_doubled(provider: str, long: bool, tally: Tell) -> None:
+    with homes.folder() as folder:
+        rounds = 1_000 if long else 10
+        mob.torment(folder, _seed(tally), rounds, _forked, lambda home: _span(_forked, home, 0.1), tally, provider)

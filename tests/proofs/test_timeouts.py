@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 import time
@@ -11,6 +12,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from contracts import peers
 from proofs import facts, homes, workers
 from proofs.workers import Done
 
@@ -63,12 +65,14 @@ def home() -> Iterator[Path]:
         yield folder / "home"
 
 
-def _make(home: Path, what: str) -> str:
+def _make(home: Path, what: str, provider: str = "command", timeout: float = TIMEOUT) -> str:
     """A home with that tool; the word by which its processes are known, whatever became of their environment."""
     word = f"stubborn-{os.urandom(6).hex()}"
-    homes.make(home, brief=True)
+    homes.make(home, brief=True, provider=provider)
+    if provider == "python":  # whose processes have the home in their command line
+        word, what = str(home), "def pay(to):\n    " + what.replace("sys.argv[1]", repr(str(home)))
     (home / "pay.py").write_text(TOOL + what + "\n")
-    text = (home / "toolgate.toml").read_text().replace('"20s"', f'"{TIMEOUT:g}s"').replace('"pay.py"]', f'"pay.py", "{word}"]')
+    text = (home / "toolgate.toml").read_text().replace('"20s"', f'"{timeout:g}s"').replace('"pay.py"]', f'"pay.py", "{word}"]')
     (home / "toolgate.toml").write_text(text + f"[limits]\noutput_bytes = {CAP}\n")
     return word
 
@@ -120,6 +124,56 @@ def test_a_stubborn_tool_is_over_two_seconds_after_its_timeout(home: Path, what:
     unnamed = [pid for pid in left if not any(f"pid {pid} " in survivor for survivor in said)]
     tally("survivors named", len(left) - len(unnamed))
     assert not unnamed, f"left and not named: {unnamed}; named: {said}"
+
+
+FUNCTIONS = (
+    "has a grandchild without its environment", "stops itself", "ignores the polite signal", "forks a deaf child", "floods its errors",
+)  # fmt: skip
+FEW = 2  # of these and of the peers without --long: the contract of providers has the rest
+
+
+def _chosen(number: int, long: bool) -> None:
+    if number >= FEW and not long:
+        pytest.skip("with --long")
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_a_stubborn_function_is_over_two_seconds_after_its_timeout(home: Path, name: str, long: bool, tally: Tell) -> None:
+    _chosen(FUNCTIONS.index(name), long)
+    word = _make(home, STUBBORN[name], "python", 2 * TIMEOUT)
+    start = _of_the_interpreter(home)
+    done, seconds = _timed(home)
+    left = _alive(word)
+    for pid in left:
+        os.kill(pid, 9)
+    assert done.code == 9 and not left, (done, left)
+    tally("over the timeout at most, s", seconds - start - 2 * TIMEOUT)
+    assert seconds < 2 * TIMEOUT + OVER + start, f"it took {seconds:.2f} s, {start:.2f} s of them to start"
+
+
+PEERS: dict[str, peers.Act] = {
+    "drips its body": lambda asked: asked.drip(peers.head(b"x" * 1000), at_once=40),
+    "answers for ever": lambda asked: asked.flood(b"", b"HTTP/1.1 200 OK\r\n\r\n"),
+    "never answers": lambda asked: asked.stall(),
+    "drips its headers": lambda asked: asked.drip(peers.head(b"{}")),
+    "announces for ever": lambda asked: asked.flood(b"HTTP/1.1 102 Processing\r\n\r\n"),
+    "has headers for ever": lambda asked: asked.drip(b"HTTP/1.1 200 OK\r\n" + b"X: y\r\n" * 1000),
+}
+
+
+@pytest.mark.parametrize("name", PEERS)
+def test_a_stubborn_peer_is_left_two_seconds_after_the_timeout(home: Path, name: str, long: bool, tally: Tell) -> None:
+    _chosen(list(PEERS).index(name), long)
+    peer = peers.Peer(PEERS[name])
+    _make(home, "", "http", 2 * TIMEOUT)
+    text = (home / "toolgate.toml").read_text()
+    (home / "toolgate.toml").write_text(re.sub(r"127\.0\.0\.1:\d+", f"127.0.0.1:{peer.port}", text))
+    start = _of_the_interpreter(home)
+    done, seconds = _timed(home)
+    assert done.code == 9, done
+    tally("over the timeout at most, s", seconds - start - 2 * TIMEOUT)
+    assert seconds < 2 * TIMEOUT + OVER + start, f"it took {seconds:.2f} s, {start:.2f} s of them to start"
+    assert peer.connections == 1
 
 
 @pytest.mark.parametrize("stream", [1, 2])

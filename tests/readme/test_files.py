@@ -39,7 +39,14 @@ def files() -> dict[str, str]:
 def home(files: dict[str, str], tmp_path: Path) -> Path:
     """A home of these files and of those that they name."""
     named = {"order.json": '{"type": "object", "additionalProperties": false, "properties": {"order": {"type": "string"}}}'}
-    named |= {"reader.md": "Read.", "refund.py": "", "rates.csv": "", "orders.json": '{"state": "damaged"}'}
+    named |= {
+        "reader.md": "Read.",
+        "refund.py": "",
+        "rates.csv": "",
+        "ca.pem": "",
+        "money.py": "def vat(): pass",
+        "orders.json": '{"state": "damaged"}',
+    }
     for name, content in {**files, **named}.items():
         path = tmp_path / "reference" / name
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -77,7 +77,7 @@ def test_an_attempt_says_who_made_it_for_what_and_until_when(home: Home) -> None
     assert (attempt.number, attempt.state, attempt.owner) == (1, "running", started.process.owner.name)
     assert attempt.deadline == durations.later(event.at, 5 + 2)  # its timeout, and what it takes to kill it
     assert payload(event)["attempt_row"] == parking.digest(row) and payload(event)["effect"] == "unsafe"
-    claim = gate.Claim(attempt, stored, home.desk()._load().config.tools["free.send"], None)
+    claim = gate.Claim(attempt, stored, home.desk()._load().config.tools["free.send"], None, 5.0)
     assert (claim.call_id, claim.run_id, claim.key) == (stored.id, run, stored.idempotency_key) and started.key == claim.key
     assert (claim.fence, claim.arguments) == (row.left_behind, stored.arguments)
 

@@ -158,6 +158,8 @@ MALFORMED = [
     ("not_dispatched = [75]", "not_dispatched = [64]", "permanent", "64 is declared under not_dispatched already", ""),
     ("not_dispatched = [75]", "not_dispatched = [0]", "not_dispatched", "must be at least 1", ""),
     ('business = { 3 = "DECLINED" }', 'business = { three = "DECLINED" }', "business", "not an exit code", "1 to 255"),
+    ("not_dispatched = [75]", "not_dispatched = [1, 404]", "not_dispatched", "not an exit code", "1 to 255"),
+    ("not_dispatched = [75]", "not_dispatched = [600]", "not_dispatched", "must be at most 599", ""),
     ('code = "REFUSED"\n', "", "[[tools.", "code: required key is missing", ""),
     (
         'code = "REFUSED"',

@@ -26,7 +26,9 @@ def judge(tool: Tool, result: ToolResult) -> Judged:
     if declared is not None:
         return declared
     if not result.ok:
-        code = "TOOL_FAILED" if result.code is None else f"EXIT_{result.code}"
+        code = "TOOL_FAILED" if result.code is None else f"{result.sign}_{result.code}"
+        if result.ended == "unclear":
+            return _uncertain(code, result.message or f"the tool ended with {code}, which does not say what it did")
         return _failure("answered", "yes", "unknown", code, result.message or f"the tool failed with {code}")
     return _of_success(tool, result)
 
@@ -37,7 +39,9 @@ def _declared(tool: Tool, result: ToolResult) -> Judged | None:
     if code is None:
         return None
     if code in tool.exit.permanent:
-        return _failure("permanent", "yes", "unknown", f"EXIT_{code}", result.message or f"the tool ended with {code}, a permanent failure")
+        return _failure(
+            "permanent", "yes", "unknown", f"{result.sign}_{code}", result.message or f"the tool ended with {code}, a permanent failure"
+        )
     if code in tool.exit.business:
         return _business(tool.exit.business[code], result.message)
     if code in tool.exit.not_dispatched:

@@ -96,11 +96,12 @@ def _reference(inside: str) -> Reference:
 def _fill_text(text: str, lookup: Callable[[str], Json]) -> Json:
     parts = split(text)
     if len(parts) == 1 and isinstance(parts[0], Reference):
-        return _value(parts[0], lookup)
-    return "".join(part if isinstance(part, str) else _embed(_value(part, lookup)) for part in parts)
+        return value(parts[0], lookup)
+    return "".join(part if isinstance(part, str) else _embed(value(part, lookup)) for part in parts)
 
 
-def _value(reference: Reference, lookup: Callable[[str], Json]) -> Json:
+def value(reference: Reference, lookup: Callable[[str], Json]) -> Json:
+    """What one reference stands for. Raises ToolgateError("invalid") where it cannot be filled."""
     try:
         return pointer.resolve(lookup(reference.name), reference.pointer)
     except KeyError:

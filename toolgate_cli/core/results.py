@@ -11,11 +11,12 @@ from .values import NamedTuple
 class ToolResult(NamedTuple):
     """The bare facts of one attempt, as a provider saw them; what they mean is judged in `outcomes`.
 
-    `ended`: answered = the tool itself came to an end; uncertain = timeout, signal, lost connection, cancelled;
-    not_dispatched = proved that nothing was started or sent.
+    `ended`: answered = the tool itself came to an end; unclear = it did, with a code that does not say whether it had an effect, unless
+    the operator declared that it does; uncertain = timeout, signal, lost connection, cancelled; not_dispatched = proved that nothing was
+    started or sent.
     """
 
-    ended: Literal["answered", "uncertain", "not_dispatched"]
+    ended: Literal["answered", "unclear", "uncertain", "not_dispatched"]
     ok: bool = False  # the provider's own sign of success: exit 0, a 2xx, no error flag
     code: int | None = None  # exit code or status
     output: str = ""  # decoded, cut at the limit
@@ -25,6 +26,7 @@ class ToolResult(NamedTuple):
     message: str = ""  # what went wrong, for a person; may hold the tool's own text
     survivors: tuple[str, ...] = ()  # processes that could not be killed
     left_behind: str | None = None  # name of the lock that a survivor may hold
+    sign: str = "EXIT"  # the word for what `code` is: EXIT, STATUS
 
 
 class Judged(NamedTuple):

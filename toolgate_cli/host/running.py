@@ -151,7 +151,7 @@ def _signal(child: Child, number: int) -> None:
 
 
 def _drain(child: Child) -> None:
-    """What was written before the end is still in the pipes."""
+    """What was written before the end is still in the pipes; each is read once at least, however late it is."""
     until = kernel.now() + 0.1
-    while not child.silent and kernel.now() < until and child.pump(0.0):
+    while not child.silent and child.pump(0.0) and kernel.now() < until:
         pass

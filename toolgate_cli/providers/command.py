@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated, Literal, cast
 
-from ..core import canonical, commandline, references
+from ..core import commandline, references
 from ..core.errors import ToolgateError
 from ..core.fields import Path, Secret
 from ..core.results import ToolResult
@@ -14,9 +13,9 @@ from ..core.types import Json
 from ..core.values import NamedTuple
 from ..host import pins
 from ..runtime.plugs import Pinned
+from . import _filling
 
 if TYPE_CHECKING:
-    from ..core.secrets import Secrets
     from ..runtime.plugs import InvokeLimits, Started
 
 
@@ -128,30 +127,11 @@ def bind(fields: object, pinned: Json, home: str, arguments: dict[str, Json]) ->
     """Fills `${args.x}` in argv and env, `${env.NAME}` in env; `${secret.NAME}` stays what it is. Raises ToolgateError("invalid") for
     what could not be executed."""
     assert isinstance(fields, Fields) and isinstance(pinned, dict)
-    lookup = _arguments(arguments)
-    filled = commandline.argv(fields.argv, lookup)
-    env = commandline.environment(fields.env, _with_environment(lookup, lambda name: f"${{secret.{name}}}"))
-    sealed = {name: text for name, text in fields.env.items() if references.secrets(text)}
+    filled = commandline.argv(fields.argv, _filling.arguments(arguments))
+    env = commandline.environment(fields.env, _filling.everything(arguments, _filling.unopened))
     argv = (cast(str, pinned["executable"]), *filled[1:])
-    return Bound(argv, env, _folder(fields, os.path.abspath(home)), cast(str, pinned["path"]), fields.stdin, sealed)
-
-
-def _arguments(arguments: dict[str, Json]) -> Callable[[str], Json]:
-    def lookup(name: str) -> Json:
-        kind, _, rest = name.partition(".")
-        if kind != "args":
-            raise KeyError(name)
-        return arguments[rest]
-
-    return lookup
-
-
-def _with_environment(lookup: Callable[[str], Json], secret: Callable[[str], str]) -> Callable[[str], Json]:
-    def wider(name: str) -> Json:
-        kind, _, rest = name.partition(".")
-        return os.environ[rest] if kind == "env" else secret(rest) if kind == "secret" else lookup(name)
-
-    return wider
+    folder = _folder(fields, os.path.abspath(home))
+    return Bound(argv, env, folder, cast(str, pinned["path"]), fields.stdin, _filling.sealed(fields.env))
 
 
 def invoke(claim: Started, limits: InvokeLimits) -> ToolResult:
@@ -163,31 +143,8 @@ def invoke(claim: Started, limits: InvokeLimits) -> ToolResult:
     assert isinstance(bound, Bound)
     stdin = claim.arguments.encode() if bound.stdin == "json" else None
     try:
-        env = _environment(claim, bound, _opened(claim, bound, limits.secrets))
+        env = _filling.environment(claim, bound.path, {**bound.env, **_filling.opened(claim, bound.sealed, limits.secrets)})
     except ToolgateError as error:
         return ToolResult("not_dispatched", message=error.message)
     command = Command(claim.call_id, bound.argv, bound.cwd, env, stdin, claim.fence)
     return endings.result(running.run(command, limits.timeout, limits.output_bytes, limits.stop, limits.secrets), limits.timeout)
-
-
-def _opened(claim: Started, bound: Bound, secrets: Secrets) -> dict[str, str]:
-    """What is sealed, filled: once, from how it is written, so that no argument can bring a reference in."""
-    if not bound.sealed:
-        return {}
-    arguments = canonical.parse(claim.arguments)
-    assert isinstance(arguments, dict)
-    return commandline.environment(bound.sealed, _with_environment(_arguments(arguments), secrets.value))
-
-
-def _environment(claim: Started, bound: Bound, opened: dict[str, str]) -> dict[str, str]:
-    """Nothing of the decider's own environment but where its home is and how text is encoded."""
-    return {
-        "PATH": bound.path,
-        "HOME": os.path.expanduser("~"),
-        "LANG": os.environ.get("LANG") or "C.UTF-8",
-        **bound.env,
-        **opened,
-        "TOOLGATE_RUN": claim.run_id,
-        "TOOLGATE_CALL": claim.call_id,
-        "TOOLGATE_IDEMPOTENCY_KEY": claim.key,
-    }

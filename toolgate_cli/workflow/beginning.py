@@ -47,6 +47,20 @@ ABOVE = {
     "toolgate.toml": "# The operator's file: which tools there are, and who is asked. What no rule names is asked for.\n\n",
     "hello.toml": "# A workflow: its steps run in order, and every tool call passes the gate. Start it with: toolgate start hello\n\n",
 }
+# what comes after: lines that are tools once their first two characters are gone
+MORE = """
+# A tool need not be a command. A function of a Python file beside this one, and an HTTP request (with the extra http):
+#
+# [tools."money.vat"]
+# safety = "read_only"
+# input_schema = { type = "object", additionalProperties = false, properties = { cents = { type = "integer" } } }
+# python = { function = "money:vat" }
+#
+# [tools."orders.lookup"]
+# safety = "read_only"
+# input_schema = { type = "object", required = ["order"], additionalProperties = false, properties = { order = { type = "string" } } }
+# http = { method = "GET", url = "https://orders.example/api/orders/${args.order}" }
+"""
 HELLO = {
     "schema": 1,
     "id": "hello",
@@ -78,7 +92,7 @@ def begin(folder: str) -> tuple[str, ...]:
         for path, content in paths.items():
             os.makedirs(os.path.dirname(path), exist_ok=True)
             with open(path, "x", encoding="utf-8") as file:
-                file.write(ABOVE[os.path.basename(path)] + tomli_w.dumps(content))
+                file.write(ABOVE[os.path.basename(path)] + tomli_w.dumps(content) + (MORE if content is TOOLS else ""))
     except OSError as error:
         said = (error.strerror or "cannot be written").lower()
         raise ToolgateError("storage", f"{error.filename}: {said}", "check the folder and its permissions") from None

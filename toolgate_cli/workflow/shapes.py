@@ -36,7 +36,7 @@ class Limits(NamedTuple):
     calls_per_run: Annotated[int, Between(1, 1_000_000)] = 200
 
 
-ExitCode = Annotated[int, Between(1, 255)]
+ExitCode = Annotated[int, Between(1, 599)]  # the tool's provider says which of these there are
 
 
 class Exit(NamedTuple):

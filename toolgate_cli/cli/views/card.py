@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
-from ...core import changes
+from ... import plugins
+from ...core import changes, tables
+from ...core.errors import ToolgateError
 from ...core.types import Json
 from ...runtime.answers import Waiting
 from ..safe import Safe, fill, show_json
@@ -62,11 +64,22 @@ def _call(waiting: Waiting) -> Iterator[Field]:
     table = tool.get("table")
     if isinstance(table, dict):  # what is started, as the operator's file says it
         yield from (Field(member_name(name), show_json(value), str(tool.get("provider"))) for name, value in table.items())
+        yield from members("filled", filled) if (filled := _filled(str(tool.get("provider")), table, arguments(waiting))) else ()
     for name in ("safety", "effect"):
         yield field(name, tool.get(name) or "not known: the definition is not stored")
     yield field("requested by", call.requested_by)
     yield field("revision", call.revision)
     yield field("digest", _until_edited(waiting, waiting.row.call_digest))
+
+
+def _filled(provider: str, table: dict[str, Json], given: Json) -> Json:
+    """What will be called, where the tool's provider can tell it of its table and the arguments; else nothing."""
+    try:
+        plugin = plugins.provider(provider)
+        shows: Callable[[object, Json], Json] | None = getattr(plugin, "shows", None)
+        return shows(tables.table(plugin.Fields, table), given) if shows is not None and isinstance(given, dict) else None
+    except (ToolgateError, TypeError, ValueError, KeyError):  # the gate will refuse it, and say why
+        return None
 
 
 def _until_edited(waiting: Waiting, name: str | None) -> Safe:

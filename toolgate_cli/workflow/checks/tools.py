@@ -18,6 +18,8 @@ from .context import check_tenant_of
 from .marks import check_marks
 from .schemas import check_schema
 
+EXIT_CODES = range(1, 256)
+
 
 class Tools:
     """Checks every tool of a file. `longest`: gate.timeout_max in seconds."""
@@ -50,7 +52,7 @@ class Tools:
         self._check_timeout(table, path)
         self._check_schema(name, table, path)
         check_tenant_of(table, self.schemas.get(name), path, self._issues)
-        self._check_exit(table, path)
+        self._check_exit(table, self._codes([name for name in providers if name in table]), path)
         self._check_fail_when(table, path)
 
     def _check_provider(self, table: Mapping[str, Json], used: list[str], path: KeyPath) -> None:
@@ -136,22 +138,24 @@ class Tools:
         if isinstance(schema, dict) and not {"additionalProperties", "unevaluatedProperties", "$ref", "allOf"} & set(schema):
             self._issues.warn(where, "unknown arguments are accepted and given to the tool", "say additionalProperties = false")
 
-    def _check_exit(self, table: Mapping[str, Json], path: KeyPath) -> None:
+    def _codes(self, used: list[str]) -> range:
+        return getattr(self._kinds.provider(used[0]), "CODES", EXIT_CODES) if len(used) == 1 else EXIT_CODES
+
+    def _check_exit(self, table: Mapping[str, Json], codes: range, path: KeyPath) -> None:
         exits = table.get("exit")
         seen: dict[int, str] = {}
-        for key, codes in exits.items() if isinstance(exits, dict) else ():
+        for key, declared in exits.items() if isinstance(exits, dict) else ():
             where = (*path, "exit", key)
-            for code in codes if isinstance(codes, (list, dict)) else ():
-                number = self._exit_code(code, where)
+            for place, code in _each(declared):
+                number = self._exit_code(code, codes, (*where, place))
                 if number is not None and seen.setdefault(number, key) != key:
                     self._issues.add(where, f"{number} is declared under {seen[number]} already")
 
-    def _exit_code(self, code: Json, where: KeyPath) -> int | None:
-        if isinstance(code, int):
-            return code
-        if isinstance(code, str) and code.isascii() and code.isdigit() and len(code) < 4 and 0 < int(code) < 256 and code[0] != "0":
-            return int(code)
-        self._issues.add((*where, str(code)), "not an exit code", "a number from 1 to 255")
+    def _exit_code(self, code: Json, codes: range, where: KeyPath) -> int | None:
+        number = code if isinstance(code, int) else _number(code)
+        if number in codes:
+            return number
+        self._issues.add(where, "not an exit code", f"a number from {codes[0]} to {codes[-1]}")
         return None
 
     def _check_fail_when(self, table: Mapping[str, Json], path: KeyPath) -> None:
@@ -168,6 +172,16 @@ def _is_tool(key: str, held: Json, providers: tuple[str, ...]) -> bool:
     """Whether something inside a tool is most likely a tool itself, whose name was written without quotes."""
     known = {*models.names(shapes.Tool), *providers}
     return isinstance(held, dict) and not meant(key, known).startswith("did") and key not in known and not known.isdisjoint(held)
+
+
+def _each(declared: Json) -> Iterator[tuple[str | int, Json]]:
+    """The codes of a list, or those that are keys, with their places."""
+    yield from enumerate(declared) if isinstance(declared, list) else ((key, key) for key in declared) if isinstance(declared, dict) else ()
+
+
+def _number(code: Json) -> int:
+    """Of a key as TOML has it; 0 for what is no number."""
+    return int(code) if isinstance(code, str) and code.isascii() and code.isdigit() and len(code) < 4 and code[0] != "0" else 0
 
 
 def texts(raw: Json, path: KeyPath) -> Iterator[tuple[KeyPath, str]]:

@@ -1,0 +1,73 @@
+"""What the references of a tool's table stand for, and the environment that a process of a call begins with."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
+
+from ..core import canonical, commandline, references
+from ..core.types import Json
+
+if TYPE_CHECKING:
+    from ..core.secrets import Secrets
+    from ..runtime.plugs import Started
+
+Lookup = Callable[[str], Json]
+
+
+def arguments(given: Mapping[str, Json]) -> Lookup:
+    """`${args.NAME}` alone."""
+
+    def lookup(name: str) -> Json:
+        kind, _, rest = name.partition(".")
+        if kind != "args":
+            raise KeyError(name)
+        return given[rest]
+
+    return lookup
+
+
+def everything(given: Mapping[str, Json], secret: Callable[[str], str]) -> Lookup:
+    """`${env.NAME}` and `${secret.NAME}` too."""
+    narrow = arguments(given)
+
+    def lookup(name: str) -> Json:
+        kind, _, rest = name.partition(".")
+        return os.environ[rest] if kind == "env" else secret(rest) if kind == "secret" else narrow(name)
+
+    return lookup
+
+
+def unopened(name: str) -> str:
+    """A secret before the start: how it is written (I12)."""
+    return f"${{secret.{name}}}"
+
+
+def sealed(env: Mapping[str, str]) -> dict[str, str]:
+    """The variables that hold secrets, as they are written."""
+    return {name: text for name, text in env.items() if references.secrets(text)}
+
+
+def opened(claim: Started, sealed: Mapping[str, str], secrets: Secrets) -> dict[str, str]:
+    """What is sealed, filled: once, from how it is written, so that no argument can bring a reference in."""
+    return commandline.environment(sealed, everything(parsed(claim), secrets.value)) if sealed else {}
+
+
+def parsed(claim: Started) -> dict[str, Json]:
+    given = canonical.parse(claim.arguments)
+    assert isinstance(given, dict)
+    return given
+
+
+def environment(claim: Started, path: str, declared: Mapping[str, str]) -> dict[str, str]:
+    """Nothing of the decider's own environment but where its home is and how text is encoded."""
+    return {
+        "PATH": path,
+        "HOME": os.path.expanduser("~"),
+        "LANG": os.environ.get("LANG") or "C.UTF-8",
+        **declared,
+        "TOOLGATE_RUN": claim.run_id,
+        "TOOLGATE_CALL": claim.call_id,
+        "TOOLGATE_IDEMPOTENCY_KEY": claim.key,
+    }
