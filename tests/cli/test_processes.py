@@ -63,6 +63,14 @@ def test_no_locale_makes_it_fail(tmp_path, environment, form):
         assert done.returncode in (0, 1, 7, 9) and done.stdout.isascii() and b"Traceback" not in done.stderr, done.stderr
 
 
+@pytest.mark.parametrize("encoding", ["utf-16", "cp037", "utf-7", "utf-8-sig", "hz"])
+def test_no_encoding_makes_ascii_anything_else(tmp_path, encoding):
+    for words in (["pending", "list"], ["events", RUN]):
+        for form in ("json", "jsonl", "tsv", "table"):
+            plain, varied = (call(tmp_path / "log", *words, "-o", form, environment={"PYTHONIOENCODING": name}) for name in ("utf-8", encoding))
+            assert plain.stdout == varied.stdout and plain.stderr == varied.stderr
+
+
 @pytest.mark.parametrize(
     "environment", [{"FORCE_COLOR": "1"}, {"NO_COLOR": "1"}, {"TERM": "dumb"}, {"COLUMNS": "abc"}, {"COLUMNS": "20"}], ids=str
 )

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import json
 import os
+import pwd
 import sys
 from pathlib import Path
-from typing import NamedTuple
+from types import SimpleNamespace
+from typing import Any, NamedTuple
 
 import pytest
 
 from toolgate_cli.core.errors import ToolgateError
 from toolgate_cli.core.results import ToolResult
 from toolgate_cli.core.types import Json
+from toolgate_cli.host.private import home_of_user
 from toolgate_cli.providers import command
 from toolgate_cli.providers.command import Fields
 from toolgate_cli.runtime.plugs import InvokeLimits
@@ -254,13 +257,14 @@ def test_the_environment_is_clean(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setenv("TOOLGATE_HOME", "/evil")
     monkeypatch.setenv("PAGER", "evil")
     monkeypatch.setenv("CI_JOB", "17")
-    monkeypatch.delenv("LANG", raising=False)
+    monkeypatch.setenv("HOME", "/evil")
+    monkeypatch.setenv("LANG", "C")
     fields = Fields((sys.executable, "-c", SHOW), env={"LEDGER": "${args.book}.json", "JOB": "job ${env.CI_JOB}", "PLAIN": "$${x}"})
     _, seen, _, _ = json.loads(run(fields, tmp_path, {"book": "b"}).output)
     assert seen.pop("LC_CTYPE", None) in (None, "C.UTF-8")  # Python's own
     assert seen == {
         "PATH": PATH,
-        "HOME": os.environ["HOME"],
+        "HOME": pwd.getpwuid(os.geteuid()).pw_dir,
         "LANG": "C.UTF-8",
         "LEDGER": "b.json",
         "JOB": "job 17",
@@ -287,6 +291,24 @@ def test_text_reaches_the_tool_as_utf_8_whatever_the_locale(tmp_path: Path, monk
     monkeypatch.setenv("LANG", "C")
     shown = run(Fields(("/usr/bin/printf", "%s", "${args.a}")), tmp_path, {"a": "€\U0001f600"})
     assert shown.output == "€\U0001f600"
+
+
+def test_a_tool_that_wants_the_home_of_its_decider_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", "/home/of/the/decider")
+    shown = run(Fields((sys.executable, "-c", SHOW), env={"HOME": "${env.HOME}", "LANG": "de_DE"}), tmp_path)
+    _, seen, _, _ = json.loads(shown.output)
+    assert (seen["HOME"], seen["LANG"]) == ("/home/of/the/decider", "de_DE")
+
+
+@pytest.mark.parametrize("says", [KeyError, "", "relative"])
+def test_a_user_without_a_home_has_the_root(monkeypatch: pytest.MonkeyPatch, says: Any) -> None:
+    def entry(uid: int) -> Any:
+        if says is KeyError:
+            raise KeyError(uid)
+        return SimpleNamespace(pw_dir=says)
+
+    monkeypatch.setattr(pwd, "getpwuid", entry)
+    assert home_of_user() == "/"
 
 
 # ---- starts that fail ----

@@ -215,3 +215,26 @@ def test_a_file_edited_in_place_while_a_person_thinks_is_shown_again(home: Home)
     with pytest.raises(ToolgateError) as caught:
         desk.approve(target)
     assert caught.value.kind == "superseded" and home.tools.starts == []
+
+
+@pytest.mark.parametrize("again", [False, True], ids=["the first question", "a later one"])
+def test_a_file_of_the_command_that_appears_while_a_person_thinks_is_shown_before_it_runs(home: Home, again: bool) -> None:
+    tool = texts.tool("ask.send").replace('argv = ["true"]', 'argv = ["true", "pay.py", "also here"]')
+    home.write(texts.operator({"ask.send": tool}))
+    run = home.start("ask")
+    desk, target = home.seen(run)
+    if again:  # what was pinned for another question of the same session does not count any more either
+        with pytest.raises(EOFError):
+            desk.approve(target, ask=_nobody_answers)
+        (home.folder / "pay.py").write_text("print('mine')\n")
+
+    def appears(_: object) -> None:
+        (home.folder / ("also here" if again else "pay.py")).write_text("print('mine')\n")
+
+    with pytest.raises(ToolgateError) as caught:
+        desk.approve(target, ask=appears)
+    assert caught.value.kind == "superseded" and home.tools.starts == []
+
+
+def _nobody_answers(_: object) -> None:
+    raise EOFError

@@ -9,7 +9,7 @@ import termios
 from ..core.errors import ToolgateError
 from ..runtime.answers import Waiting
 from .safe import Safe, fill
-from .streams import ERR
+from .streams import ERR, readable
 
 STDIN = 0
 AGAIN = "the same command asks again"  # a command of ours would leave out what was given with it
@@ -84,4 +84,4 @@ def read_line(prompt: Safe) -> str | None:
             ERR.raw("\n")
             return None
         typed += chunk
-    return typed.decode(sys.stdin.encoding or "utf-8", "surrogateescape").strip()
+    return typed.decode(readable(sys.stdin.encoding), "surrogateescape").strip()

@@ -85,4 +85,13 @@ def prepare() -> None:
             setattr(sys, name, open(stream.fd, "w", encoding="utf-8", closefd=False))  # noqa: SIM115  # it lives as long as the process
         reconfigure = getattr(getattr(sys, name), "reconfigure", None)
         if reconfigure is not None:
-            reconfigure(errors="backslashreplace")
+            reconfigure(encoding=readable(getattr(sys, name).encoding), errors="backslashreplace")
+
+
+def readable(encoding: str | None) -> str:
+    """The encoding, or UTF-8 in place of one in which ASCII is something else: whoever reads JSON, or answers y, has ASCII in mind."""
+    ascii = bytes(range(128))
+    try:
+        return encoding if encoding and ascii.decode("ascii").encode(encoding) == ascii else "utf-8"
+    except (LookupError, UnicodeError):
+        return "utf-8"

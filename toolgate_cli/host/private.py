@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pwd
 
 
 def private_folder(path: str) -> None:
@@ -40,6 +41,15 @@ def tighten(path: str) -> None:
         return
     if found.st_mode & 0o077 and found.st_uid == os.geteuid():
         os.chmod(path, found.st_mode & 0o700)
+
+
+def home_of_user() -> str:
+    """The home of the effective user by the password database, whatever HOME says; "/" where that names none."""
+    try:
+        place = pwd.getpwuid(os.geteuid()).pw_dir
+    except KeyError:
+        return "/"
+    return place if os.path.isabs(place) else "/"
 
 
 def state_folder() -> str:

@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import cast
 
-from ..core import canonical
+from ..core import canonical, dotted
 from ..core.errors import ToolgateError
 from ..core.types import Json
 from ..core.values import NamedTuple
@@ -57,6 +57,8 @@ def _text(home: str, script: str) -> str:
 def _parse(text: str) -> Mapping[str, object]:
     import tomllib  # only a run with a scripted model pays for it
 
+    if (line := dotted.too_long(text)) is not None:
+        raise ToolgateError("invalid", f"line {line}: a key has more than {dotted.MOST} parts")
     try:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:

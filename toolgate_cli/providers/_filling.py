@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from ..core import canonical, commandline, references
 from ..core.types import Json
+from ..host.private import home_of_user
 
 if TYPE_CHECKING:
     from ..core.secrets import Secrets
@@ -61,11 +62,11 @@ def parsed(claim: Started) -> dict[str, Json]:
 
 
 def environment(claim: Started, path: str, declared: Mapping[str, str]) -> dict[str, str]:
-    """Nothing of the decider's own environment but where its home is and how text is encoded."""
+    """Nothing of the decider's own environment: what a tool wants of that stands in its `env`, and so in its definition."""
     return {
         "PATH": path,
-        "HOME": os.path.expanduser("~"),
-        "LANG": os.environ.get("LANG") or "C.UTF-8",
+        "HOME": home_of_user(),
+        "LANG": "C.UTF-8",
         **declared,
         "TOOLGATE_RUN": claim.run_id,
         "TOOLGATE_CALL": claim.call_id,

@@ -63,8 +63,7 @@ def _pin(fields: Fields, home: str, path: str, looked_at: list[str]) -> Pinned:
     looked_at += places  # a program that appears in an earlier place is a change too
     found = pins.find_executable(word, places, path)
     looked_at.append(found.real)
-    files = dict(_files(fields, home, folder, found.path))
-    looked_at += files.values()
+    files = dict(_files(fields, home, folder, found.path, looked_at))
     sums: dict[str, Json] = {name: pins.sha256_of(place) for name, place in sorted(files.items())}
     facts: Json = {"executable": found.path, "real": found.real, "path": path, "files": sums}
     return Pinned(facts, tuple(dict.fromkeys(looked_at)))
@@ -91,17 +90,22 @@ def _literal(item: str) -> str | None:
     return None if any(not isinstance(part, str) for part in parts) else "".join(cast("tuple[str, ...]", parts))
 
 
-def _files(fields: Fields, home: str, folder: str, executable: str) -> list[tuple[str, str]]:
-    """Relative and absolute path of every file whose content belongs to the definition."""
+def _files(fields: Fields, home: str, folder: str, executable: str, looked_at: list[str]) -> list[tuple[str, str]]:
+    """Relative and absolute path of every file whose content belongs to the definition. A word that is none may become one: looked at too."""
     found: list[tuple[str, str]] = []
     if (name := pins.inside(home, executable)) is not None:
         found.append((name, executable))
     for item in fields.argv[1:]:
         place = os.path.join(folder, _literal(item) or "")
-        if pins.is_file(place) and (name := pins.inside(home, place)) is not None:
+        name = None if "\0" in place else pins.inside(home, place)
+        if name is None or os.path.isdir(place):  # a folder changes with whatever is in it
+            continue
+        looked_at.append(place)
+        if pins.is_file(place):
             found.append((name, place))
     for item in fields.pin:
         place = os.path.join(home, item)
+        looked_at.append(place)
         if pins.escapes(home, place):
             raise ToolgateError("invalid", f"pin: {item} leads out of the home")
         found.append((os.path.normpath(item), place))

@@ -7,7 +7,7 @@ import re
 import tomllib
 from typing import cast
 
-from ..core import numerals
+from ..core import dotted, numerals
 from ..core.errors import ToolgateError
 from ..core.types import Json
 from .issues import MEND, Issues
@@ -32,6 +32,8 @@ def parse(source: Source) -> Table:
 def parse_strictly(source: Source) -> Table:
     """The tables of a file that nobody has looked at yet; every fault is ToolgateError("invalid") with file:line."""
     text = decode(source)
+    if (line := dotted.too_long(text)) is not None:
+        raise _refused(source, line, f"a key has more than {dotted.MOST} parts", "a key is a name, or a few names with dots between them")
     try:
         return cast(Table, tomllib.loads(text, parse_float=_exact))
     except tomllib.TOMLDecodeError as error:
