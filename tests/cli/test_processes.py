@@ -67,7 +67,9 @@ def test_no_locale_makes_it_fail(tmp_path, environment, form):
 def test_no_encoding_makes_ascii_anything_else(tmp_path, encoding):
     for words in (["pending", "list"], ["events", RUN]):
         for form in ("json", "jsonl", "tsv", "table"):
-            plain, varied = (call(tmp_path / "log", *words, "-o", form, environment={"PYTHONIOENCODING": name}) for name in ("utf-8", encoding))
+            plain, varied = (
+                call(tmp_path / "log", *words, "-o", form, environment={"PYTHONIOENCODING": name}) for name in ("utf-8", encoding)
+            )
             assert plain.stdout == varied.stdout and plain.stderr == varied.stderr
 
 

@@ -10,6 +10,7 @@ from toolgate_cli import bootstrap, plugins
 from toolgate_cli.core import canonical
 from toolgate_cli.core.config import Model, Tool
 from toolgate_cli.core.intents import Completion, TurnRequest
+from toolgate_cli.core.person import SYSTEM
 from toolgate_cli.core.records import Event, EventQuery, Row, Run
 from toolgate_cli.core.results import ToolResult
 from toolgate_cli.core.types import Json
@@ -17,6 +18,7 @@ from toolgate_cli.host.heads import FileHeads
 from toolgate_cli.runtime.answers import Answer, Waiting
 from toolgate_cli.runtime.desk import Desk
 from toolgate_cli.runtime.plugs import InvokeLimits, StepKind
+from toolgate_cli.runtime.unit import write
 from toolgate_cli.settings import Settings
 from toolgate_cli.stores.memory import MemoryStore
 from toolgate_cli.stores.sqlite import SqliteStore
@@ -112,6 +114,13 @@ class Home:
         if not (self.folder / f"{flow}.toml").exists():
             self.write(**{flow: texts.FLOWS[flow]})
         return self.desk(actor).start(flow, inputs, {}).run.run.id
+
+    def vouch(self, run: str) -> None:
+        """Makes the log say that the run's row is as it is: for tests in which something else was changed by other hands."""
+        found = self.run(run)
+        with write(self.desk()._ports, SYSTEM) as unit:
+            unit.close(found)
+            unit.record("RUN_RECOVERED", found, {})
 
     def killed(self, act: Callable[[], object]) -> None:
         """Something during which the process dies."""

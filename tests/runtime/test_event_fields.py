@@ -117,6 +117,8 @@ def forged(home: Home, event: chain.Draft, wrong: bool) -> None:
     with home.store.write() as tx:
         made = chain.extend(tx.head(), tx.identity(), event, "ab" * 16)
         tx.append([made._replace(step_id="else") if wrong else made])
+    if event.run_id is not None:
+        home.vouch(event.run_id)
 
 
 @pytest.mark.parametrize("wrong", ["nothing", "hash", "call_digest", "version"])

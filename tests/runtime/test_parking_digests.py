@@ -212,6 +212,7 @@ def appended(home: Home, run: str, type: str) -> None:
         draft = chain.Draft(head.at, run, row.step, row.id, "ask.send", row.call_digest, None, type, "mallory", told)  # type: ignore[arg-type]  # JSON
         tx.append([chain.extend(head, tx.identity(), draft, "ab" * 16)])
     by_hand(home, row, parked_by=edited.parked_by)
+    home.vouch(run)
 
 
 OTHERS = ["TOOL_INVOCATION_REQUESTED", "TOOL_INVOCATION_APPROVED", "TOOL_INVOCATION_STARTED", "TOOL_INVOCATION_SUPERSEDED", "RUN_STARTED"]
@@ -236,6 +237,7 @@ def test_an_event_whose_payload_was_erased_parks_nothing(home: Home, verb: str) 
     home.tools.plan["free.send"] = [FAILED]
     run = home.start("ask" if verb == "approve" else "free")
     erase(home, home.row(run).parked_by)
+    home.vouch(run)
     refused(home, verb, run, "ann")
 
 

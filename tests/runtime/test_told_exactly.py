@@ -237,6 +237,7 @@ def test_an_event_that_tells_of_the_row_and_is_of_something_else_parks_nothing(h
             event = event._replace(salt="cd" * 16)
         tx.append([event])
     by_hand(home, row, parked_by=edited.parked_by)
+    home.vouch(run)
     before = home.dump()
     with pytest.raises(ToolgateError, match="no event of the log parked"):
         home.decide("approve", run)

@@ -91,7 +91,7 @@ def _literal(item: str) -> str | None:
 
 
 def _files(fields: Fields, home: str, folder: str, executable: str, looked_at: list[str]) -> list[tuple[str, str]]:
-    """Relative and absolute path of every file whose content belongs to the definition. A word that is none may become one: looked at too."""
+    """Relative and absolute path of every file whose content belongs to the definition; what may become one is looked at too."""
     found: list[tuple[str, str]] = []
     if (name := pins.inside(home, executable)) is not None:
         found.append((name, executable))

@@ -118,7 +118,8 @@ class Redaction(NamedTuple):
 
 class Verified(NamedTuple):
     """What `audit verify` found. `events`: how many hold of those that were read; `first_bad`: seq of the first event that does not hold,
-    and why; `since`: the head with whose event the reading began (None: with the first event); `heads`: those that it was held against."""
+    and why; `since`: the head with whose event the reading began (None: with the first event); `heads`: those that it was held against;
+    `changed`: what in the store is not what the log says of it."""
 
     ok: bool
     events: int
@@ -127,3 +128,4 @@ class Verified(NamedTuple):
     head: str
     since: str | None = None
     heads: tuple[str, ...] = ()
+    changed: tuple[str, ...] = ()

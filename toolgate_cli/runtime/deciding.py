@@ -20,8 +20,8 @@ from . import editing, ending, gate, parking, recovery, standing
 from .answers import EffectWord
 from .cases import Case, Decided, Decision, Undone, claim, said
 from .engine import Engine
-from .parking import tells
 from .place import put, waiting
+from .sealing import tells
 from .unit import Unit
 from .work import Invoke
 
@@ -71,7 +71,7 @@ def _decide(engine: Engine, unit: Unit, target: Row, decision: Decision) -> Deci
         raise ToolgateError("claim_lost", f"{target.id} was decided by somebody else", "toolgate pending list")
     if not unit.ports.files.unchanged(engine.world):
         return Needs(files=True)  # who may decide is said by the files as they are now
-    run, stored = unit.tx.run(row.run_id), unit.tx.call(row.id, row.revision)
+    run, stored = unit.run(row.run_id), unit.tx.call(row.id, row.revision)
     assert run is not None and stored is not None
     case = Case(engine, unit, run, row, stored[0], decision)
     if standing.is_over(row, unit.now) and row.on_expiry == "reject" and run.status != "CANCELLED":

@@ -15,7 +15,7 @@ from ..core.errors import ToolgateError
 from ..core.person import Person
 from ..core.records import Call, Row, RowQuery
 from ..core.types import Json, Verb
-from . import deciding, gates, heads, looking, recovery, selecting, starting
+from . import deciding, gates, heads, looking, recovery, sealing, selecting, starting
 from .answers import Answer, Consent, EffectWord, Redaction, Waiting
 from .cases import Decision
 from .engine import Engine
@@ -82,6 +82,10 @@ class Desk(Window):
         engine = self._engine()
         touched |= dict.fromkeys(starting.take_over_dead(engine, id, owner_dead))
         touched |= dict.fromkeys(starting.reject_expired(engine, id))
+        with self._ports.store.read() as tx:
+            for complaint in sealing.complaints(tx, id):
+                engine.faults.setdefault(complaint.run, ToolgateError("storage", complaint.text, "toolgate audit verify"))
+                touched[complaint.run] = None
         return tuple(self._answer(run_id, "recovered", engine) for run_id in touched)
 
     def redactable(self, word: str) -> Call:
@@ -194,9 +198,10 @@ class Desk(Window):
         with write(self._ports, self._stopper()) as unit:
             kept = self._ports.heads.kept(unit.tx.identity())
             told: Json = f"{kept[0]}:{kept[1]}" if isinstance(kept, tuple) else kept
-            event = unit.record("RUN_RECOVERED", None, {"accepted_rollback_from": told, **unit.person.facts()})
+            unit.record("RUN_RECOVERED", None, {"accepted_rollback_from": told, **unit.person.facts()})
             identity = unit.tx.identity()
-        self._ports.heads.keep(identity, event.seq, event.hash, accepted=True)
+        assert unit.head is not None
+        self._ports.heads.keep(identity, unit.head.seq, unit.head.hash, accepted=True)
 
     def _look(self, run: str | None = None) -> heads.Seen:
         with self._ports.store.read() as tx:
@@ -257,4 +262,6 @@ class Desk(Window):
         if engine is not None:
             self._world = engine.world  # with what was fetched for it
             fault = engine.faults.get(run)
+        if fault is not None:
+            self._ports.owners.mine()  # asked for below, where no lock is taken any more
         return looking.answer(self._ports, run, effect, None if fault is None else self.without_secrets(fault))

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator
 
 from ..core.errors import ToolgateError
 from ..core.records import Run
-from .parking import tells
 from .unit import Unit
 
 
@@ -18,7 +17,7 @@ def first(unit: Unit, run: Run, again: Callable[[str], bool]) -> ToolgateError |
 
 def since_the_last_word(unit: Unit, run: Run, again: Callable[[str], bool]) -> ToolgateError | None:
     """The same for what no person has just asked for: one who sent the run back with that word said it of all that came before."""
-    said = max((event.seq for event in unit.told(run, "STEP_RETRIED") if tells(event, "may_run_twice", True)), default=0)
+    said = max((event.seq for event in unit.told(run, "STEP_RETRIED") if event.payload.get("may_run_twice") is True), default=0)
     return next((refusal for seq, refusal in _doubts(unit, run, again) if seq > said), None)
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from contextlib import AbstractContextManager, suppress
+from collections.abc import Collection, Iterator
+from contextlib import AbstractContextManager, contextmanager, suppress
 from typing import TYPE_CHECKING, TypeAlias
 
 from ..core import conditions, effects, quorum
@@ -14,7 +14,7 @@ from ..core.records import Attempt, Run
 from ..core.results import ToolResult
 from ..core.verdict import Park, Question, time_left
 from ..core.world import Needs, World
-from . import asking, gate, ownership, parking, settling
+from . import asking, gate, ownership, parking, sealing, settling
 from .advance import advance
 from .place import fail_step, put, waiting
 from .plugs import Means
@@ -52,6 +52,16 @@ class Engine:
         ownership.mine(self.ports)  # the lock is taken before the first transaction, not in it
         return write(self.ports, self.person)
 
+    @contextmanager
+    def apart(self, run_id: str) -> Iterator[None]:
+        """What is wrong with one of several runs is kept, to be told beside it, and keeps nobody from the others."""
+        try:
+            yield
+        except ToolgateError as fault:
+            if fault.kind != "storage" or fault.retryable:
+                raise
+            self.faults[run_id] = fault
+
     def prepare(self, needs: Needs) -> None:
         """Fetches what a verdict needs; outside any transaction."""
         self._passes += 1
@@ -85,7 +95,8 @@ class Engine:
 
     def _record(self, run_id: str, work: Work, came: Came) -> Work | None:
         with self.write() as unit:
-            run = unit.tx.run(run_id)
+            # what came of a call is kept whatever other hands did meanwhile; nothing else is done for such a run
+            run = unit.tx.run(run_id) if isinstance(work, Invoke) else unit.run(run_id)
             assert run is not None, run_id
             return self._take_in(unit, run, work, came)
 
@@ -144,7 +155,7 @@ class Engine:
             run = unit.tx.run(claim.run_id)
             assert run is not None, claim.run_id
             settling.settle(unit, run, claim, ToolResult("uncertain", message="interrupted while it ran"))
-            if run.status not in ("COMPLETED", "FAILED", "CANCELLED"):
+            if run.status not in ("COMPLETED", "FAILED", "CANCELLED") and unit.is_sound(run):
                 put(unit, waiting(unit, run)._replace(owner=None if self._owned(unit, run) else run.owner), run.version)
 
     def _take_in(self, unit: Unit, run: Run, work: Work, came: Came) -> Work | None:
@@ -216,6 +227,9 @@ class Engine:
 
     def move_on(self, unit: Unit, run: Run, arrived: Arrived = None) -> Work | None:
         """After something of a run was settled or parked: whoever leaves no row and no attempt takes ownership and drives."""
+        if not unit.is_sound(run):
+            self.faults[run.id] = sealing.changed(run.id)
+            return None
         if run.status in ("COMPLETED", "FAILED", "CANCELLED"):
             return None
         if self._owned(unit, run):

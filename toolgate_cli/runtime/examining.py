@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from ..core import chain, verbs
 from ..core.errors import ToolgateError
 from ..core.records import RowQuery, Run, RunQuery
-from . import departed, heads, ownership, standing
+from . import departed, heads, ownership, sealing, standing
 from .answers import Remark
 
 if TYPE_CHECKING:
@@ -22,6 +22,7 @@ _SHOWN = 20  # findings of one kind
 def examine(ports: Ports) -> Iterator[Remark]:
     yield from _guarded("store", lambda: ports.store.inspect())
     yield from _guarded("log", lambda: _log(ports))
+    yield from _guarded("log", lambda: _runs(ports))
     yield from _guarded("calls", lambda: _calls(ports))
     yield from _guarded("files", lambda: _files(ports))
 
@@ -53,6 +54,15 @@ def _log(ports: Ports) -> Iterator[Remark]:
     if last is not None and last.at > now:
         hint = "set the clock: until then times stand still, and nothing expires"
         yield Remark("log", "warning", f"the clock says {now}, before the last event ({last.at})", hint)
+
+
+def _runs(ports: Ports) -> Iterator[Remark]:
+    """The runs as the log has them."""
+    with ports.store.read() as tx:
+        found = tuple(sealing.complaints(tx))
+    yield from (Remark("log", "error", complaint.text, f"toolgate runs show {complaint.run}") for complaint in found[:_SHOWN])
+    if len(found) > _SHOWN:
+        yield Remark("log", "error", f"and {len(found) - _SHOWN} more", "toolgate audit verify")
 
 
 def _calls(ports: Ports) -> Iterator[Remark]:

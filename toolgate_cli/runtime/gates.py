@@ -57,7 +57,7 @@ def _take(engine: Engine, unit: Unit, target: Row, word: Word) -> tuple[EffectWo
     row = unit.tx.verify_still_current(target)
     if row is None:
         raise ToolgateError("claim_lost", f"the step {target.step} was decided by somebody else", f"toolgate runs show {target.run_id}")
-    run = unit.tx.run(row.run_id)
+    run = unit.run(row.run_id)
     assert run is not None
     handler = standing.handler(unit.tx, run, row, word.verb, unit.now)
     if handler != "fail":  # a no lets nothing run: a row that other hands changed can still be closed

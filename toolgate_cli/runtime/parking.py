@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from .. import __version__
@@ -12,6 +11,7 @@ from ..core.errors import ToolgateError
 from ..core.records import Accepted, Attempt, Call, Definition, Event, EventQuery, Row, Run
 from ..core.types import Json, Origin
 from ..core.verdict import Park
+from .sealing import tells
 from .unit import Unit
 
 if TYPE_CHECKING:
@@ -167,14 +167,3 @@ def is_started(tx: Reader, attempt: Attempt) -> bool:
     row = attempt.row
     told = tx.events(EventQuery(call_id=row.id, limit=8, newest=True))
     return any(chain.intact(event) and tells(event, "attempt_row", digest(row)) for event in told)
-
-
-def tells(event: Event, name: str, value: Json) -> bool:
-    """Whether the payload says so."""
-    payload = _parsed(event.payload) if event.payload is not None else None
-    return isinstance(payload, dict) and payload.get(name) == value
-
-
-@lru_cache(maxsize=1)  # what one event tells is asked for part by part
-def _parsed(payload: str) -> Json:
-    return canonical.parse(payload)

@@ -95,7 +95,7 @@ def ask(place: Place, origin: Origin, reason: str, facts: dict[str, Json]) -> No
 
 def put(unit: Unit, run: Run, was: int) -> None:
     """Writes a run back; within one transaction nobody else can have."""
-    if not unit.tx.put_run(run._replace(version=was + 1, updated_at=unit.now), was):
+    if not unit.put_run(run._replace(version=was + 1, updated_at=unit.now), was):
         raise ToolgateError("claim_lost", f"the run {run.id} was changed by somebody else", retryable=True)
 
 
@@ -119,5 +119,5 @@ def fail_step(unit: Unit, run: Run, path: str, reason: str, top: int | None = No
     at = cursor.load(run.cursor)[0].position if top is None else top
     unit.tx.add([Step(run.id, path, at, "failed", None, unit.now)])
     unit.record("STEP_FAILED", run, {"reason": reason}, step=path)
-    event = unit.record("RUN_FAILED", run, {"message": reason}, step=path)
-    return run._replace(status="FAILED", error=canonical.encode({"message": reason, "step": path, "support_id": event.seq}))
+    seq = unit.record("RUN_FAILED", run, {"message": reason}, step=path)
+    return run._replace(status="FAILED", error=canonical.encode({"message": reason, "step": path, "support_id": seq}))

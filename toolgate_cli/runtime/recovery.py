@@ -43,7 +43,7 @@ def record(unit: Unit, attempts: tuple[Attempt, ...]) -> tuple[str, ...]:
         parking.keep(unit, run, stored[0], row, event, facts)
     for run in touched.values():
         unit.record("RUN_RECOVERED", run, {"owner": run.owner})
-        if run.status != "CANCELLED":
+        if run.status != "CANCELLED" and unit.is_sound(run):
             driven = run.owner is not None and ownership.alive(unit.ports, run.owner)  # a decider died, not the driver
             put_run(unit, waiting(unit, run)._replace(owner=run.owner if driven else None), run.version)
     return tuple(touched)

@@ -88,7 +88,7 @@ def _settled(unit: Unit, id: str) -> Call:
     """The call, once nothing of it can run any more. ToolgateError("wrong_state") names the command that moves it."""
     stored = unit.tx.call(id)
     assert stored is not None, id
-    run = unit.tx.run(stored[0].run_id)
+    run = unit.run(stored[0].run_id)
     assert run is not None, stored[0].run_id
     row = unit.tx.find(run.id, id)
     if row is not None:
@@ -222,4 +222,4 @@ def _erase_error(unit: Unit, run: Run) -> None:
     """Where and under which number it failed stays; nobody drives a run that has failed."""
     error = canonical.parse(run.error) if run.error else None
     told: dict[str, Json] = {**(error if isinstance(error, dict) else {}), "message": ERASED}
-    unit.tx.put_run(run._replace(error=canonical.encode(told), version=run.version + 1), run.version)
+    unit.put_run(run._replace(error=canonical.encode(told), version=run.version + 1), run.version)

@@ -10,12 +10,23 @@ from ..core import chain, durations
 from ..core.person import Person
 from ..core.records import Call, Event, EventQuery, Row, Run
 from ..core.types import Json
+from ..core.values import NamedTuple
+from . import sealing
 
 if TYPE_CHECKING:
     from .ports import Ports
     from .store import Writer
 
 SLACK = 5.0  # seconds by which the clocks of two processes may differ
+
+
+class Told(NamedTuple):
+    """What an event says; `payload` is empty where it was erased."""
+
+    seq: int
+    step_id: str | None
+    call_id: str | None
+    payload: Mapping[str, Json]
 
 
 class Unit:
@@ -27,9 +38,11 @@ class Unit:
         self.ports = ports
         self.person = person
         self._head = tx.head()
-        self._last = self._head
+        self._last = self._head  # before this transaction
+        self._began = self._head.seq if self._head else 0
         self._identity = tx.identity()
-        self._new: list[Event] = []
+        self._drafts: list[chain.Draft] = []
+        self._runs: dict[str, Run | None] = {}  # as they stand now; None: other hands changed it, so no event vouches for it
         self._clock = clock = ports.clock.now()
         self.now = clock if self._head is None else max(clock, self._head.at)
         self.shown: set[Row] = set()
@@ -45,10 +58,12 @@ class Unit:
         digest: str | None = None,
         attempt: int | None = None,
         person: Person | None = None,
-    ) -> Event:
-        """Adds an event; it is written when the transaction ends, after everything that it tells of."""
-        if run is not None and run.correlation is not None:
-            payload = {**payload, "correlation": run.correlation}
+    ) -> int:
+        """Adds an event, and gives its seq; it is written when the transaction ends, after everything that it tells of."""
+        if run is not None:
+            self._look(run.id)
+            if run.correlation is not None:
+                payload = {**payload, "correlation": run.correlation}
         draft = chain.Draft(
             at=self.now,
             run_id=run.id if run else None,
@@ -61,21 +76,22 @@ class Unit:
             actor=(person or self.person).name,
             payload=payload,
         )
-        event = chain.extend(self._head, self._identity, draft, self.ports.mint.salt())
-        self._head = event
-        self._new.append(event)
-        return event
+        self._drafts.append(draft)
+        return self.next_seq - 1
 
-    def decided(self, type: str, run: Run, row: Row, call: Call | None, payload: Mapping[str, Json], person: Person | None = None) -> Event:
+    def decided(self, type: str, run: Run, row: Row, call: Call | None, payload: Mapping[str, Json], person: Person | None = None) -> int:
         """A decision of a person: who, as claimed and as the operating system says, and on exactly what."""
         person = person or self.person
         facts: dict[str, Json] = {"version": row.version, "origin": row.origin, **payload, **person.facts()}
         return self.record(type, run, facts, step=row.step, call=call, digest=row.call_digest, attempt=row.starts or None, person=person)
 
-    def told(self, run: Run, type: str) -> Iterator[Event]:
+    def told(self, run: Run, type: str) -> Iterator[Told]:
         """The events of a type that tell of a run, with those that this transaction is about to write."""
-        yield from self.tx.events(EventQuery(run_id=run.id, type=type))
-        yield from (event for event in self._new if (event.run_id, event.type) == (run.id, type))
+        for event in self.tx.events(EventQuery(run_id=run.id, type=type)):
+            yield Told(event.seq, event.step_id, event.call_id, sealing.payload(event))
+        for seq, draft in enumerate(self._drafts, self._began + 1):
+            if (draft.run_id, draft.type) == (run.id, type):
+                yield Told(seq, draft.step_id, draft.call_id, draft.payload)
 
     @property
     def behind(self) -> bool:
@@ -84,7 +100,47 @@ class Unit:
 
     @property
     def next_seq(self) -> int:
-        return 1 if self._head is None else self._head.seq + 1
+        return self._began + len(self._drafts) + 1
+
+    # ---- runs ----
+    def run(self, id: str) -> Run | None:
+        """The run as it is to be decided and driven. ToolgateError("storage") where its row is not what the log says of it."""
+        found = self.tx.run(id)
+        if found is not None and not self.is_sound(found):
+            raise sealing.changed(id)
+        return found
+
+    def is_sound(self, run: Run) -> bool:
+        """Whether its row was what the log says of it when this transaction came to it."""
+        return self._look(run.id) is not None
+
+    def begin(self, run: Run) -> None:
+        self.tx.put_run(run, None)
+        self._runs[run.id] = run
+
+    def put_run(self, run: Run, was: int) -> bool:
+        """As the store's; what was changed by other hands stays so in the eyes of the log."""
+        known = self._look(run.id)
+        done = self.tx.put_run(run, was)
+        if done and known is not None:
+            self._runs[run.id] = run
+        return done
+
+    def close(self, run: Run) -> None:
+        """Takes a run as it is from here on, for nothing of it will be started any more."""
+        self._runs[run.id] = run
+
+    def _look(self, id: str) -> Run | None:
+        if id not in self._runs:
+            found = self.tx.run(id)
+            self._runs[id] = found if found is not None and sealing.holds(self.tx, found) else None
+        return self._runs[id]
+
+    # ---- the end ----
+    @property
+    def head(self) -> Event | None:
+        """The last event that was written."""
+        return self._head
 
     def keep_head(self) -> None:
         """After the commit: the kept head is never ahead of what is durable."""
@@ -92,9 +148,18 @@ class Unit:
             self.ports.heads.keep(self._identity, self._head.seq, self._head.hash)
 
     def flush(self) -> None:
-        if self._new:
-            self.tx.append(self._new)
-            self._new = []
+        """Writes the events; the last one of each run says how that stands now."""
+        last = {draft.run_id: number for number, draft in enumerate(self._drafts)}
+        new: list[Event] = []
+        for number, draft in enumerate(self._drafts):
+            run = self._runs.get(draft.run_id) if draft.run_id is not None and last[draft.run_id] == number else None
+            if run is not None:
+                draft = draft._replace(payload={**draft.payload, sealing.NAME: sealing.seal(run)})
+            self._head = chain.extend(self._head, self._identity, draft, self.ports.mint.salt())
+            new.append(self._head)
+        if new:
+            self.tx.append(new)
+            self._drafts = []
 
 
 @contextmanager

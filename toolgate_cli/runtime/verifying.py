@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from ..core import chain, exported
 from ..core.errors import ToolgateError
 from ..core.records import Event, EventQuery
-from . import heads
+from . import heads, sealing
 from .answers import Verified
 
 if TYPE_CHECKING:
@@ -21,7 +21,14 @@ _OFTEN = 10_000  # events between two tellings
 def verify(ports: Ports, known: chain.Head | None, since: chain.Head | None, progress: Progress | None) -> Verified:
     """Follows the whole chain, or with `since` from the event of that head on: then it is proved that the log goes on from that head,
     unchanged, while the events before it, which the head binds, are not read again. The log has to go on from `known`, and from the head
-    that was kept outside the home, too."""
+    that was kept outside the home, too. And the runs have to be what the log says of them."""
+    found = _of_log(ports, known, since, progress)
+    with ports.store.read() as tx:
+        changed = tuple(complaint.text for complaint in sealing.complaints(tx))
+    return found._replace(ok=found.ok and not changed, changed=changed)
+
+
+def _of_log(ports: Ports, known: chain.Head | None, since: chain.Head | None, progress: Progress | None) -> Verified:
     kept = heads.kept(ports)
     against = [head for head in (since, known, kept) if head is not None]
     with ports.store.read() as tx:

@@ -22,6 +22,7 @@ def to_json(found: Verified) -> dict[str, Json]:
         "head": found.head,
         "since": found.since,
         "heads": list(found.heads),
+        "changed": list(found.changed),
     }
 
 
@@ -29,7 +30,8 @@ def fields(found: Verified) -> Fields:
     return (
         field("ok", "yes" if found.ok else "no"),
         field("events", found.events),
-        *([] if found.ok else [field("first bad", found.first_bad), field("reason", found.reason)]),
+        *([] if found.first_bad is None else [field("first bad", found.first_bad), field("reason", found.reason)]),
+        *(field("changed", text) for text in found.changed),
         field("head", found.head),
         *([field("read since", found.since)] if found.since else []),
         *(field("goes on from", "this head" if head == found.head else head) for head in found.heads if found.ok),

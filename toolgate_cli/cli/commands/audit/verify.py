@@ -25,7 +25,7 @@ Since = Annotated[str | None, option("--since", metavar="SEQ:HASH", help="The sa
 
 
 def run(frame: Frame, file: File = None, head: Head = None, since: Since = None) -> int:
-    """Verify the chain of events; exit 1 where it does not hold.
+    """Verify the chain of events, and the runs against it; exit 1 where it does not hold.
 
     It is held against the head that was kept outside the home too. Without any, the end of the log cannot be proved.
     """
@@ -37,9 +37,11 @@ def run(frame: Frame, file: File = None, head: Head = None, since: Since = None)
         raise ToolgateError("usage", "--since is for the store: a file is read as a whole", "--head holds it against a head that was kept")
     found = _of_store(frame, known, start) if file is None else _of_file(frame, file, known)
     output.show_one(frame, lambda: audit.to_json(found), lambda: audit.fields(found))
-    if not found.ok:
+    for text in found.changed:
+        ERR.line(fill("error: {}", text))
+    if found.first_bad is not None:
         ERR.line(fill("error: event {} does not hold: {}", found.first_bad, found.reason))
-    elif not found.heads:
+    elif found.ok and not found.heads:
         frame.note("note: no head was kept of this log, so what was cut off its end could not be seen: keep the one above, for --head")
     return 0 if found.ok else 1
 
