@@ -62,7 +62,7 @@ def test_verify_says_what_it_read_and_what_it_was_held_against(home: Home, say: 
     whole = of_json(say("audit", "verify", "--head", known[3], "--json"))
     assert whole == {
         "schema": "toolgate.audit/1", "ok": True, "events": len(known), "first_bad": None, "reason": None, "head": known[-1],
-        "since": None, "heads": [known[3], known[-1]],
+        "since": None, "heads": [known[3], known[-1]], "changed": [],
     }  # fmt: skip
     part = of_json(say("audit", "verify", "--since", known[5], "--json"))
     assert (part["ok"], part["events"], part["since"], part["heads"]) == (True, len(known) - 5, known[5], [known[5], known[-1]])

@@ -102,6 +102,20 @@ def test_the_log_says_who_erased_what_and_why_and_nothing_of_it(home: Home) -> N
     assert erased.head == f"{event.seq}:{event.hash}"
 
 
+def test_who_decided_stays_on_record_and_why_does_not(home: Home) -> None:
+    run = home.start("ask", text=ASKED)
+    id = home.row(run).id
+    home.decide("approve", run, actor="bob", reason=f"{ASKED} is a friend")
+    [approved] = home.events(run, "TOOL_INVOCATION_APPROVED")
+    was = payload(approved)
+    erased = redact(home, id, actor="ann")
+    assert approved.seq in erased.events and "a friend" not in canonical.encode([event.payload for event in home.events(run)])
+    [decision] = payload(home.events(run, "REDACTED")[0])["decisions"]  # type: ignore[misc]  # a list of objects
+    assert decision == {"seq": approved.seq, **{name: was[name] for name in was if name not in ("reason", "run")}}
+    assert {"os_user", "uid", "host", "version", "origin", "may_run_twice"} <= set(decision)  # type: ignore[arg-type]
+    assert home.events(run)[approved.seq - 1].actor == "bob" and verified(home)
+
+
 def test_a_second_redaction_finds_nothing_and_writes_nothing(home: Home) -> None:
     _, id = settled(home)
     assert not redact(home, id).nothing

@@ -1,8 +1,8 @@
 """Erases what a settled call holds, and what its run has copied from its result. The chain still verifies: a REDACTED event says what was
 erased, never its content.
 
-What went into the call stands elsewhere on its own account (inputs, answers, other calls) and stays; it is named, not erased. So is a
-text in the event of a person's decision: who decided what stays on record.
+What went into the call stands elsewhere on its own account (inputs, answers, other calls) and stays; it is named, not erased. Who decided
+what stays on record: the facts of a person's decision on the call, but not their reason, which may quote it, stand in the REDACTED event.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from ..core import canonical, chain, scopes
 from ..core.errors import ToolgateError
-from ..core.person import acted
+from ..core.person import SYSTEM, acted
 from ..core.quoting import SHORTEST, Quotes, texts
 from ..core.records import Call, Event, EventQuery, Outcome, Run, Step, Turn, Value
 from ..core.types import Json
@@ -26,6 +26,15 @@ if TYPE_CHECKING:
 
 OVER = ("COMPLETED", "FAILED", "CANCELLED")
 ERASED: Json = "redacted"
+_DECIDER = (
+    *SYSTEM.facts(),
+    "version",
+    "origin",
+    "verb",
+    "kind",
+    "may_run_twice",
+    "applied",
+)  # what of a decision is about who decided what
 _FREE = ("reason", "message")  # where an event or an error holds text of any origin; the rest are names and numbers of the definition
 
 
@@ -76,12 +85,21 @@ def redact(unit: Unit, id: str, reason: str) -> Redaction:
         "steps": [step.path for step in found.steps],
         "turns": len(found.turns),
         "error": found.error,
+        "decisions": list(_decisions(held, found)),
         **unit.person.facts(),
     }
     unit.record(chain.REDACTED, held.run, facts, call=held.call)
     return Redaction(
         id, held.run.id, len(held.revisions), found.events, len(found.values), len(found.steps), len(found.turns), found.error, still
     )
+
+
+def _decisions(held: _Held, found: _Found) -> Iterator[Json]:
+    """Of every decision whose event is erased, who made it and what it was; type, actor, digest and time stay in the event itself."""
+    for event in held.events:
+        told = _read(event.payload) if event.seq in found.events else None
+        if isinstance(told, dict) and acted(told):
+            yield {"seq": event.seq, **{name: told[name] for name in _DECIDER if name in told}}
 
 
 def _settled(unit: Unit, id: str) -> Call:
