@@ -80,3 +80,10 @@ def told(frame: Frame, verb: Verb | str, answer: Answer, exit_status: bool = Fal
 def tell(frame: Frame, fault: ToolgateError) -> None:
     """A fault beside an answer: on stderr, in the form that a refusal has."""
     faults.say(frame.format() in ("json", "jsonl"), frame.leads(fault))
+
+
+def left_out(frame: Frame, unread: Sequence[ToolgateError]) -> int:
+    """What a list had to leave out, because it cannot be read; the exit code of the list."""
+    for fault in unread:
+        tell(frame, fault)
+    return exits.OF_KIND["storage"] if unread else 0

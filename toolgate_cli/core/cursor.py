@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any, cast
 
 from . import canonical
+from .errors import ToolgateError
 from .intents import Answered, Arrived, Continued, Ended, Filled, Finding, Noted, Observed, Signal
 from .records import Turn
 from .types import Json
@@ -58,9 +59,14 @@ Cursor = tuple[Frame, ...]
 
 
 def load(text: str) -> Cursor:
-    frames = canonical.parse(text)
-    assert isinstance(frames, list)
-    return tuple(_frame(frame) for frame in frames)
+    """ToolgateError("storage") for what is none: other hands changed it."""
+    try:
+        frames = canonical.parse(text)
+        assert isinstance(frames, list) and frames
+        return tuple(_frame(frame) for frame in frames)
+    except (AssertionError, TypeError, ValueError, ToolgateError) as error:
+        said = "where a run stands cannot be read: it was changed by other hands"
+        raise ToolgateError("storage", said, "toolgate audit verify") from error
 
 
 def _frame(frame: Json) -> Frame:

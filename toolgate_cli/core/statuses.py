@@ -31,5 +31,5 @@ _ORDER: tuple[Status, ...] = (
 
 def waiting_status(rows: Sequence[Row]) -> Status:
     """The status of a run with these open rows; RUNNING where there is none."""
-    found = {_STATUS[row.origin] for row in rows}
+    found = {_STATUS.get(row.origin, "AWAITING_TOOL_DECISION") for row in rows}
     return next((status for status in _ORDER if status in found), "RUNNING")

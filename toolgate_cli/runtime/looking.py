@@ -11,7 +11,7 @@ from ..core.errors import ToolgateError
 from ..core.fields import HIDDEN
 from ..core.records import Call, Row, RowQuery, Run, RunQuery
 from ..core.types import Json, Provenance
-from . import departed, ownership, redacted, standing
+from . import departed, ownership, redacted, sealing, standing
 from .answers import Answer, EffectWord, RunView, Waiting
 
 if TYPE_CHECKING:
@@ -90,7 +90,10 @@ def run_view(tx: Reader, run: Run, *, context: bool = False, changed: bool | Non
 
     stored = tx.definition(run.definition)
     definition = opened(stored) if stored is not None and is_whole(stored) else None
-    path = definition.path(cursor.load(run.cursor)) if definition else ""
+    try:
+        path = definition.path(cursor.load(run.cursor)) if definition else ""
+    except LookupError as nowhere:
+        raise sealing.changed(run.id) from nowhere
     outputs: dict[str, Json] = {step.path: canonical.parse(step.output) for step in tx.steps(run.id) if step.output is not None}
     redactions = redacted.of_run(tx, run.id) if context else ()
     outputs |= {path: None for path in redacted.steps(redactions) if path not in outputs}
@@ -126,7 +129,16 @@ def _context(tx: Reader, run: str) -> tuple[dict[str, tuple[Json, Provenance]], 
 
 
 def runs(tx: Reader, query: RunQuery) -> tuple[RunView, ...]:
-    return tuple(run_view(tx, run) for run in tx.runs(query))
+    return tuple(view for view in (_view(tx, run) for run in tx.runs(query)) if view is not None)
+
+
+def _view(tx: Reader, run: Run) -> RunView | None:
+    """None: it cannot be read, which `unread` says."""
+    try:
+        return run_view(tx, run)
+    except ToolgateError as fault:
+        tx.unread.append(fault)
+        return None
 
 
 def answer(ports: Ports, run_id: str, effect: EffectWord, fault: ToolgateError | None = None) -> Answer:
@@ -179,5 +191,7 @@ def _command(waiting: Waiting) -> str:
             return f"toolgate review {row.run_id} -m NOTE"
         case "INPUT":
             return f"toolgate answer {row.run_id}"
-        case _:
+        case "STEP_APPROVAL" | "ESCALATION":
             return f"toolgate approve {row.run_id} --step {row.step}"
+        case _:  # nothing here makes it: other hands did
+            return f"toolgate cancel {row.run_id}"

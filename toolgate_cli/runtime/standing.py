@@ -55,6 +55,8 @@ def moves(tx: Reader, row: Row, verb: Verb, at: str) -> bool:
 
 def _named(run: Run, row: Row | None) -> tuple[str, str]:
     """What such a command is about, and what its flag is given."""
+    if row is not None and row.origin not in verbs.TABLE:
+        return run.id, ""
     if row is not None:
         return (row.id, "FILE") if row.revision is not None else (run.id, row.step)
     if run.status in ("COMPLETED", "CANCELLED"):

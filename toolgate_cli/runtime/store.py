@@ -26,11 +26,15 @@ from ..core.records import (
 )
 
 if TYPE_CHECKING:
+    from ..core.errors import ToolgateError
     from .answers import Remark
 
 
 class Reader(Protocol):
-    """One snapshot of the store."""
+    """One snapshot of the store. What cannot be read, because other hands changed it, is ToolgateError("storage"); a list over all runs
+    leaves it out, and `unread` says what was left out so far."""
+
+    unread: list[ToolgateError]
 
     def find(self, run: str | None, id: str) -> Row | None:
         """The open row of that id; with a run, only if it is that run's."""

@@ -32,12 +32,15 @@ class Window:
     def __init__(self, ports: Ports) -> None:
         self._ports = ports
         self._world: World | None = None
+        self.unread: tuple[ToolgateError, ...] = ()  # what the last list had to leave out
 
     def pending(self, run: str | None, limit: int) -> tuple[tuple[Waiting, ...], str]:
         self._notice()
         with self._ports.store.read() as tx:
             id = selecting.run(tx, run).id if run is not None else None
-            return looking.pending(self._ports, tx, id, limit), looking.head(tx)
+            found = looking.pending(self._ports, tx, id, limit), looking.head(tx)
+            self.unread = tuple(tx.unread)
+            return found
 
     def show_pending(self, words: Sequence[str]) -> tuple[Waiting, str]:
         """A call, or where a run waits for something else, that."""
@@ -48,7 +51,9 @@ class Window:
     def runs(self, status: Status | None, limit: int) -> tuple[tuple[RunView, ...], str]:
         self._notice()
         with self._ports.store.read() as tx:
-            return looking.runs(tx, RunQuery(status, limit=limit)), looking.head(tx)
+            found = looking.runs(tx, RunQuery(status, limit=limit)), looking.head(tx)
+            self.unread = tuple(tx.unread)
+            return found
 
     def show_run(self, run: str) -> tuple[RunView, tuple[Waiting, ...], str]:
         self._notice()

@@ -29,9 +29,10 @@ from ..core.records import (
     Vote,
 )
 from . import _queries as queries
+from . import _rows
 from ._faults import CAUGHT, fault
 from ._refusals import over
-from ._rows import ATTEMPT, columns, to_attempt, to_call, to_row
+from ._rows import ATTEMPT, attempt, columns, pending, to_call
 
 T = TypeVar("T")
 _PAGE = 1000  # events fetched at once: memory stays constant however long the log is
@@ -76,6 +77,7 @@ class SqliteReader:
         self._connection: sqlite3.Connection | None = connection
         self._path = path
         self._said: dict[tuple[str, tuple[Any, ...]], Any] = {}  # statement and values -> the answer; whatever changes forgets all of it
+        self.unread: list[ToolgateError] = []
 
     def end(self) -> None:
         """The transaction is over: what is asked from now on is a fault of the caller."""
@@ -107,19 +109,31 @@ class SqliteReader:
         said: tuple[T, ...] = self._said[asked]
         return said
 
+    def _those(self, made: Callable[[Any], T], found: list[Any]) -> tuple[T, ...]:
+        """Those that can be read; of the others it is kept which they are."""
+        records: list[T] = []
+        for each in found:
+            try:
+                records.append(made(each))
+            except ToolgateError as fault:
+                self.unread.append(fault)
+        return tuple(records)
+
     # ---- what waits ----
     def find(self, run: str | None, id: str) -> Row | None:
-        return self._one(to_row, _FIND, (id,)) if run is None else self._one(to_row, _FIND_IN_RUN, (id, run))
+        return self._one(pending, _FIND, (id,)) if run is None else self._one(pending, _FIND_IN_RUN, (id, run))
 
     def find_by_run(self, run: str) -> tuple[Row, ...]:
-        return self._open(to_row, _FIND_BY_RUN, (run,))
+        return self._open(pending, _FIND_BY_RUN, (run,))
 
     def rows(self, query: RowQuery) -> tuple[Row, ...]:
-        return tuple(map(to_row, self._all(*queries.rows(query))))
+        return self._those(pending, self._all(*queries.rows(query)))
 
     def attempts(self, run: str | None) -> tuple[Attempt, ...]:
         """By id."""
-        return self._open(to_attempt, _ATTEMPTS) if run is None else self._open(to_attempt, _ATTEMPTS_OF, (run,))
+        if run is None:
+            return self._those(attempt, self._all(_ATTEMPTS))
+        return self._open(attempt, _ATTEMPTS_OF, (run,))
 
     def votes(self, row: Row) -> tuple[Vote, ...]:
         """By time."""
@@ -127,10 +141,10 @@ class SqliteReader:
 
     # ---- runs and what they made ----
     def run(self, id: str) -> Run | None:
-        return self._one(Run._make, _RUN, (id,))
+        return self._one(_rows.run, _RUN, (id,))
 
     def runs(self, query: RunQuery) -> tuple[Run, ...]:
-        return tuple(map(Run._make, self._all(*queries.runs(query))))
+        return self._those(_rows.run, self._all(*queries.runs(query)))
 
     def call(self, id: str, revision: int | None = None) -> tuple[Call, Outcome | None] | None:
         return self._one(to_call, _CALL, (id,)) if revision is None else self._one(to_call, _REVISION, (id, revision))
@@ -206,5 +220,6 @@ class SqliteReader:
     def identity(self) -> str:
         """ "" where there is no database yet: the first write makes it."""
         found = self._one(tuple, _IDENTITY)
-        assert found is not None, "a database without an identity"
+        if found is None:
+            raise ToolgateError("storage", f"the database has lost its id: {self._path}", "restore a copy, then toolgate audit verify")
         return str(found[0])

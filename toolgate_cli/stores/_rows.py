@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
 
-from ..core.records import Accepted, Attempt, Call, Definition, Outcome, Row, Step, Turn, Value, Vote
+from ..core import durations
+from ..core.errors import ToolgateError
+from ..core.records import Accepted, Attempt, Call, Definition, Outcome, Row, Run, Step, Turn, Value, Vote
+
+T = TypeVar("T")
 
 _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), sort_keys=True).encode
 _SEPARATE = Row._fields.index("separate_requester")
@@ -45,6 +49,15 @@ KEEP: dict[type, str] = {
 }
 
 
+def read(table: str, made: Callable[[Sequence[Any]], T], found: Sequence[Any]) -> T:
+    """A record from its columns. ToolgateError("storage") names the table and the id of what is none: other hands changed it."""
+    try:
+        return made(found)
+    except (TypeError, ValueError, RecursionError) as error:
+        said = f"{found[0]} in the table {table} cannot be read: it was changed by other hands"
+        raise ToolgateError("storage", said, "toolgate audit verify") from error
+
+
 def to_row(found: Sequence[Any]) -> Row:
     """A row from the columns of `pending`."""
     return Row._make((*found[:_SEPARATE], bool(found[_SEPARATE]), *found[_SEPARATE + 1 :]))
@@ -54,6 +67,14 @@ def to_call(found: Sequence[Any]) -> tuple[Call, Outcome | None]:
     """A call and how it was settled, from the columns of both."""
     split = len(Call._fields)
     return Call._make(found[:split]), None if found[split] is None else Outcome._make(found[split:])
+
+
+def to_run(found: Sequence[Any]) -> Run:
+    """A run from the columns of `runs`; its owner is of three parts."""
+    run = Run._make(found)
+    if run.owner is not None and run.owner.count(":") < 2:
+        raise ValueError(run.owner)
+    return run
 
 
 ATTEMPT = "id, row, version, run_id, number, state, owner, host, boot, deadline, cancelled"
@@ -67,5 +88,34 @@ def from_attempt(attempt: Attempt) -> tuple[Any, ...]:
 
 def to_attempt(found: Sequence[Any]) -> Attempt:
     """An attempt from the columns of `attempts`."""
-    _, row, _, _, number, state, owner, host, boot, deadline, cancelled = found
-    return Attempt(Row(**json.loads(row)), number, state, owner, host, boot, deadline, bool(cancelled))
+    id, row, version, run_id, number, state, owner, host, boot, deadline, cancelled = found
+    held = Row(**json.loads(row))
+    if (held.id, held.version, held.run_id) != (id, version, run_id) or not all(map(_fits, held, _KINDS)):
+        raise ValueError(id)
+    durations.later(deadline, 0)
+    return Attempt(held, number, state, owner, host, boot, deadline, bool(cancelled))
+
+
+_NUMBERS, _MUST = ("version", "approvals_needed", "starts", "parked_by"), ("id", "run_id", "step", "origin", "created_at")
+_KINDS = [
+    (int,) if name in _NUMBERS else (str,) if name in _MUST else (int, type(None)) if name == "revision"
+    else (bool,) if name == "separate_requester" else (str, type(None))
+    for name in Row._fields
+]  # fmt: skip
+
+
+def _fits(value: object, kinds: tuple[type, ...]) -> bool:
+    return type(value) in kinds
+
+
+# ---- read with what has to be said of one that cannot be ----
+def pending(found: Sequence[Any]) -> Row:
+    return read("pending", to_row, found)
+
+
+def attempt(found: Sequence[Any]) -> Attempt:
+    return read("attempts", to_attempt, found)
+
+
+def run(found: Sequence[Any]) -> Run:
+    return read("runs", to_run, found)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..core.digests import ref
+from ..core.errors import ToolgateError
 from ..core.records import (
     Accepted,
     Attempt,
@@ -60,6 +61,7 @@ class MemoryReader:
     def __init__(self, tables: Tables, identity: str) -> None:
         self._tables_open: Tables | None = tables
         self._identity = identity
+        self.unread: list[ToolgateError] = []
 
     def end(self) -> None:
         """The transaction is over: what is asked from now on is a fault of the caller."""

@@ -14,7 +14,7 @@ from ..core.records import Attempt, Event, Keep, Row, Run, Turn
 from ._faults import CAUGHT, fault
 from ._reader import SqliteReader
 from ._refusals import gap, over
-from ._rows import ATTEMPT, KEEP, columns, from_attempt, insert, to_attempt, to_row
+from ._rows import ATTEMPT, KEEP, attempt, columns, from_attempt, insert, pending
 
 _SAVE = insert("pending", Row)
 _CLAIM = "DELETE FROM pending WHERE id = ? AND version = ? AND run_id = ? RETURNING *"
@@ -71,11 +71,11 @@ class SqliteWriter(SqliteReader):
 
     def claim(self, expected: Row) -> Row | None:
         found = self._change(_CLAIM, (expected.id, expected.version, expected.run_id))
-        return to_row(found[0]) if found else None
+        return pending(found[0]) if found else None
 
     def verify_still_current(self, expected: Row) -> Row | None:
         """The row, if it is still exactly there (id, version, run)."""
-        return self._one(to_row, _CURRENT, (expected.id, expected.version, expected.run_id))
+        return self._one(pending, _CURRENT, (expected.id, expected.version, expected.run_id))
 
     def remove(self, run: str, id: str) -> None:
         self._change(_REMOVE, (id, run))
@@ -86,7 +86,7 @@ class SqliteWriter(SqliteReader):
 
     def finish(self, expected: Attempt) -> Attempt | None:
         found = self._change(_FINISH, (expected.row.id, expected.row.version, expected.number))
-        return to_attempt(found[0]) if found else None
+        return attempt(found[0]) if found else None
 
     def mark_cancelled(self, run: str) -> None:
         self._change(_MARK, (run,))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Final
 
-from ... import output
+from ... import deciding, output
 from ...declared import option
 from ...frame import Frame
 from ...options import Limit, MaybeRun
@@ -32,7 +32,7 @@ def run(frame: Frame, run_id: MaybeRun = None, limit: Limit = 50, watch: Watch =
         frame.note("nothing waits")
     if len(rows) > limit:
         frame.note("more wait than are listed: --limit N shows more")
-    return 0
+    return deciding.left_out(frame, session.unread)
 
 
 def _watch(frame: Frame, run_id: str | None, limit: int) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Final
 
 from ....core.types import Status
-from ... import output
+from ... import deciding, output
 from ...declared import option
 from ...frame import Frame
 from ...options import Limit
@@ -25,4 +25,4 @@ def run(frame: Frame, status: In = None, limit: Limit = 50) -> int:
         output.show_list(frame, runs.SCHEMA, views[:limit], head, one.run_json, runs.sheet)
     if len(views) > limit:
         frame.note("there are more runs than are listed: --limit N shows more")
-    return 0
+    return deciding.left_out(frame, session.unread)

@@ -1,0 +1,98 @@
+"""A row that other hands made unreadable is named, and keeps nobody from the others (I6)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from toolgate_cli.core.errors import ToolgateError
+
+from .fakes import OK
+from .kit import Home, dies
+from .test_parking_digests import raw
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Iterator[Home]:
+    made = Home(tmp_path, "sqlite")
+    yield made
+    made.close()
+
+
+def sql(home: Home, *statements: str) -> None:
+    with raw(home) as db:
+        db.execute("PRAGMA ignore_check_constraints = 1")
+        for statement in statements:
+            db.execute(statement)
+        db.commit()
+
+
+def goes_on(home: Home, other: str, broken: str) -> None:
+    """The other run is listed and decided; what is broken is named."""
+    desk = home.desk()
+    found, _ = desk.pending(None, 9)
+    assert other in [waiting.row.run_id for waiting in found]
+    said = [fault.message for fault in desk.unread] + [remark.message for remark in home.desk().examine() if remark.level == "error"]
+    assert any(broken in text for text in said) and all(fault.kind == "storage" for fault in desk.unread)
+    assert home.decide("approve", other).run.run.status == "COMPLETED"
+
+
+@pytest.mark.parametrize("row", ["junk", "{}", "[]", "null", '{"id":"x"}', "[" * 5000, '{"starts":"many"}'])
+def test_an_attempt_that_is_none(home: Home, row: str) -> None:
+    home.tools.plan["free.send"] = [dies]
+    other = home.start("ask")
+    home.killed(lambda: home.start("free"))
+    if row == '{"starts":"many"}':
+        sql(home, "UPDATE attempts SET row = json_set(row, '$.starts', 'many')")
+    else:
+        sql(home, f"UPDATE attempts SET row = '{row}'")
+    run = next(event.run_id for event in home.events(type="TOOL_INVOCATION_STARTED")) or ""
+    goes_on(home, other, "in the table attempts")
+    for act in (lambda: home.desk().show_run(run), lambda: home.desk().continue_run(run)):
+        with pytest.raises(ToolgateError, match="in the table attempts") as caught:
+            act()
+        assert caught.value.kind == "storage"
+
+
+@pytest.mark.parametrize("value", ["owner = ''", "owner = 'o1'", "cursor = 'junk'", "cursor = '[]'", "cursor = '[[1]]'", "error = '{'",
+                                   "cursor = '[[\"none\",9,0,\"\",{},[],false,null]]'"])  # fmt: skip
+def test_a_run_that_is_none(home: Home, value: str) -> None:
+    run, other = home.start("pauses"), home.start("ask")
+    sql(home, f"UPDATE runs SET {value} WHERE id = '{run}'")
+    desk = home.desk()
+    views, _ = desk.runs(None, 9)
+    assert [view.run.id for view in views] == [other] and len(desk.unread) == 1
+    with pytest.raises(ToolgateError):
+        home.desk().continue_run(run)
+    assert home.decide("approve", other).run.run.status == "COMPLETED"
+
+
+@pytest.mark.parametrize("origin", ["CONFIRMATION_REQUIRED", "JUNK", ""])
+def test_a_row_of_an_origin_that_nothing_makes_can_be_cancelled_and_nothing_else(home: Home, origin: str) -> None:
+    run, other = home.start("ask"), home.start("ask")
+    row = home.row(run)
+    columns = ", ".join(f"'{origin}'" if name == "origin" else name for name in row._fields)
+    sql(home, f"CREATE TEMP TABLE k AS SELECT {columns} FROM pending WHERE id = '{row.id}'", f"DELETE FROM pending WHERE id = '{row.id}'",
+        "INSERT INTO pending SELECT * FROM k")  # fmt: skip
+    for verb in ("approve", "reject", "retry", "continue_tool"):
+        with pytest.raises(ToolgateError) as caught:
+            home.decide(verb, run)
+        assert caught.value.kind == "storage" and caught.value.hint == f"toolgate cancel {run}"
+    desk = home.desk()
+    found, _ = desk.pending(None, 9)
+    assert {waiting.row.run_id for waiting in found} == {run, other} and desk.show_run(run)
+    assert home.desk().cancel(run, None).run.run.status == "CANCELLED"
+    assert home.decide("approve", other).run.run.status == "COMPLETED"
+
+
+def test_a_database_without_its_id_says_so(home: Home) -> None:
+    run = home.start("ask")
+    home.tools.plan["ask.send"] = [OK]
+    sql(home, "DELETE FROM identity")
+    for act in (lambda: home.decide("approve", run), lambda: home.desk().pending(None, 9), lambda: home.desk().verify()):
+        with pytest.raises(ToolgateError, match="has lost its id") as caught:
+            act()
+        assert caught.value.kind == "storage"
+    assert home.tools.starts == []
