@@ -49,12 +49,17 @@ def _encoded(data: bytes) -> Iterator[bytes]:
     yield from ("".join(form % byte for byte in data).encode() for form in ("%%%02X", "%%%02x", "%02X", "%02x"))
     for between in " :":
         yield from (data.hex(between).encode(), data.hex(between).upper().encode())
-    for shift in range(3):
-        inside = _base64(data, shift)
-        yield from (inside, inside.translate(bytes.maketrans(b"+/", b"-_")))
+    yield from base64_cores(data)
     whole = binascii.b2a_base64(data, newline=False)
     for line in (_LINE, 64):
         yield b"\n".join(whole[at : at + line] for at in range(0, len(whole), line))
+
+
+def base64_cores(data: bytes) -> Iterator[bytes]:
+    """In both alphabets, the digits that stand for it wherever it begins."""
+    for shift in range(3):
+        inside = _base64(data, shift)
+        yield from (inside, inside.translate(bytes.maketrans(b"+/", b"-_")))
 
 
 def _base64(data: bytes, shift: int) -> bytes:

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
 
 from . import canonical, spellings
 from .errors import ToolgateError
 from .types import Json
+
+if TYPE_CHECKING:
+    from .wrapped import Wrapped
 
 SHORTEST = 8  # characters; what is shorter would be found in every text
 TELLING = 4  # bytes of the beginning of a secret that are taken out at the very end of a text
@@ -16,7 +20,7 @@ class Secrets:
     """The secrets of a home at one moment. `faults`: name -> why it has no value. `disguises`: every spelling of every value, as bytes,
     with its name. What Python shows of it are names."""
 
-    __slots__ = ("_finders", "_heads", "_loose", "_mixed", "_together", "_values", "disguises", "faults", "longest")
+    __slots__ = ("_finders", "_heads", "_loose", "_mixed", "_together", "_values", "_wrapped", "disguises", "faults", "longest")
 
     def __init__(
         self, values: Mapping[str, str] = {}, faults: Mapping[str, str] = {}, disguises: tuple[tuple[bytes, str], ...] = ()
@@ -29,9 +33,10 @@ class Secrets:
         self._finders: dict[str, spellings.Finder] = {}  # made when something was found: until then one for all of them does
         self._heads = {name: spellings.compiled([spellings.pattern(value[:TELLING])]) for name, value in mixed.items()}
         self._together = [spellings.compiled(self._all(names)) for names in spellings.groups(mixed)]
+        self._wrapped = _wrapped(values) if disguises else None
         self._loose = tuple((disguise, name) for disguise, name in disguises if name not in mixed)
         every = (*(len(disguise) for disguise, _ in disguises), *map(spellings.longest, mixed.values()))
-        self.longest = max(every, default=1)  # bytes of the longest spelling
+        self.longest = max((*every, 1, self._wrapped.longest if self._wrapped else 1))  # bytes of the longest spelling
 
     def _all(self, names: list[str]) -> Iterator[str]:
         yield from (spellings.pattern(self._values[name]) for name in names)
@@ -51,6 +56,9 @@ class Secrets:
             while found is not None:
                 yield found.start(), found.end(), name
                 found = finder.search(data, found.start() + 1)
+
+        if self._wrapped is not None:
+            yield from self._wrapped.find(data)
 
     def _finder(self, name: str) -> spellings.Finder:
         if name not in self._finders:
@@ -73,6 +81,8 @@ class Secrets:
                 found = finder.search(data, found.start() + 1)
             if found is not None:
                 yield found.start(), name
+        if self._wrapped is not None:
+            yield from ((max(0, len(data) - self._wrapped.longest) + start, name) for start, name in self._wrapped.begun(data))
 
     def __bool__(self) -> bool:
         return bool(self.disguises)
@@ -130,6 +140,12 @@ class Secrets:
         if isinstance(value, dict):
             return {self.scrub(key): self._scrub_json(inner) for key, inner in value.items()}
         return [self._scrub_json(inner) for inner in value] if isinstance(value, list) else value
+
+
+def _wrapped(values: Mapping[str, str]) -> Wrapped:
+    from .wrapped import Wrapped  # nobody pays for it who has no secrets
+
+    return Wrapped(values)
 
 
 NONE = Secrets()
