@@ -268,10 +268,10 @@ def test_a_run_is_replaced_only_at_the_version_that_was_read(store: Any) -> None
         assert not writer.put_run(run_of(version=3, status="FAILED"), 2)
         assert not writer.put_run(run_of("rnone"), 1)
         assert writer.run(RUN) == run_of() and writer.run("rnone") is None
-        assert writer.put_run(run_of(version=2, status="PAUSED", owner="o1", error='{"e":1}', started=4, tokens=5), 1)
+        assert writer.put_run(run_of(version=2, status="PAUSED", owner="o1:h:b", error='{"e":1}', started=4, tokens=5), 1)
         assert not writer.put_run(run_of(version=2), 1)
     with store.read() as reader:
-        assert reader.run(RUN) == run_of(version=2, status="PAUSED", owner="o1", error='{"e":1}', started=4, tokens=5)
+        assert reader.run(RUN) == run_of(version=2, status="PAUSED", owner="o1:h:b", error='{"e":1}', started=4, tokens=5)
 
 
 def test_a_run_of_an_unknown_definition_is_refused(store: Any) -> None:

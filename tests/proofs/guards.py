@@ -21,6 +21,7 @@ GOING_ON = "tests/runtime/test_going_on.py::"
 WHOLE = "tests/runtime/test_all_or_nothing.py::"
 DIGESTS = "tests/runtime/test_parking_digests.py::"
 REFUSED = "tests/runtime/test_refused_by_the_gate.py::"
+CHANGED = "tests/runtime/test_changed_runs.py::"
 KEEPING = "tests/runtime/test_keeping_results.py::"
 
 BEFORE_A_START: tuple[Guard, ...] = (
@@ -79,6 +80,34 @@ BEFORE_A_START: tuple[Guard, ...] = (
         "    return Stamp(path, found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)\n",
         "    return Stamp(path, found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_mtime_ns)\n",
         (REFUSED + "test_a_file_that_is_edited_between_the_record_and_the_start_keeps_the_tool_from_being_called",),
+    ),
+    Guard(
+        "a word of the command that becomes a file is a change",
+        "I3",
+        "        looked_at.append(place)\n        if pins.is_file(place):\n",
+        "        if pins.is_file(place):\n            looked_at.append(place)\n",
+        (REFUSED + "test_a_file_of_the_command_that_appears_while_a_person_thinks_is_shown_before_it_runs",),
+    ),
+    Guard(
+        "a run is what the log says of it",
+        "I3",
+        "            raise sealing.changed(id)\n",
+        "            pass\n",
+        (CHANGED + "test_a_run_that_is_over_by_hand_starts_nothing",),
+    ),
+    Guard(
+        "what is recorded of a changed run does not vouch for it",
+        "I3",
+        "            self._runs[id] = found if found is not None and sealing.holds(self.tx, found) else None\n",
+        "            self._runs[id] = found\n",
+        (CHANGED + "test_recovery_does_not_vouch_for_what_other_hands_changed",),
+    ),
+    Guard(
+        "what comes of a call does not drive a changed run",
+        "I3",
+        "        if not unit.is_sound(run):\n            self.faults",
+        "        if False:\n            self.faults",
+        (CHANGED + "test_what_came_of_a_call_is_kept_whatever_was_done_to_its_run_meanwhile",),
     ),
     Guard(
         "the row is the one that was selected",

@@ -79,7 +79,9 @@ def _decide(engine: Engine, unit: Unit, target: Row, decision: Decision) -> Deci
     name = standing.handler(unit.tx, run, row, decision.verb, unit.now)
     if name == "start" and row.expires_at is not None and unit.behind:  # what cannot be judged is no yes (I5)
         raise ToolgateError(
-            "expired", f"the clock is behind the log: nobody can tell whether {row.id} has expired", "set the clock, then decide again"
+            "expired",
+            f"the clock is behind the log, whose last event is of {unit.now}: nobody can tell whether {row.id} has expired",
+            f"set the clock and decide again; if that event's time is wrong, toolgate reject {row.id}",
         )
     if name not in UNSIGNED or decision.outcome is not None:
         parking.parked_by_the_chain(unit, row)
