@@ -17,7 +17,7 @@ from toolgate_cli.core.errors import ToolgateError
 from toolgate_cli.core.types import CALL_ORIGINS, Verb
 from toolgate_cli.core.verbs import TABLE, Handler, State, works
 
-STATES: tuple[State, ...] = get_args(State)
+STATES: tuple[State, ...] = tuple(state for state in get_args(State) if state != "UNKNOWN")  # no verb leads there
 VERBS: tuple[Verb, ...] = get_args(Verb)
 CELLS = [(state, verb) for state in STATES for verb in VERBS]
 DONE, REFUSED = [cell for cell in CELLS if cell[1] in TABLE[cell[0]]], [cell for cell in CELLS if cell[1] not in TABLE[cell[0]]]

@@ -17,7 +17,7 @@ from .kit import Home, dies
 from .states import BRING_ABOUT, ways
 from .watch import changed
 
-OPEN: list[State] = [state for state in get_args(State) if "cancel" in TABLE[state] and not state.startswith("CANCELLED")]
+OPEN: list[State] = [state for state in get_args(State) if "cancel" in TABLE[state] and not state.startswith(("CANCELLED", "UNKNOWN"))]
 OVER = ["COMPLETED", "FAILED"]
 
 

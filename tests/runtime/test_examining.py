@@ -87,7 +87,8 @@ def test_a_store_that_was_taken_back_and_a_changed_end_are_errors(home: Home, mo
     assert found(home) == []
     changed: Event = last._replace(actor="mallory")
     monkeypatch.setattr("toolgate_cli.core.chain.intact", lambda event: event != changed and event.actor == "nobody")
-    [remark] = found(home, "error")
+    remark, of_its_run = found(home, "error")
+    assert "was changed by other hands" in of_its_run.message
     assert "not as it was written" in remark.message and remark.hint == "toolgate audit verify"
 
 
