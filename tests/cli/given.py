@@ -117,6 +117,7 @@ class FakeDesk:
         self.text = text
         self.refuse = refuse
         self.asked: list[tuple[Any, ...]] = []
+        self.unread = ()
 
     def __getattr__(self, name: str) -> Any:
         answers = {
