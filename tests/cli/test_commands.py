@@ -24,7 +24,7 @@ NAMES = catalogue.names()
         (["answer", "a=1", RUN, "b=2"], ("select_step", RUN, None, "answer")),
         (["cancel", RUN, "-m", "late"], ("cancel", RUN, "late")),
         (["retry", "--step", "s", RUN], ("retry_step", RUN, "s", None, {"may_run_twice": False})),
-        (["recover", RUN, "--owner-dead", "o"], ("recover", RUN, "o", {"accept_rollback": False})),
+        (["recover", RUN, "--owner-dead", "o"], ("recover", RUN, "o")),
         (["pending", "list", RUN, "--limit", "7"], ("pending", RUN, 8)),
         (["pending", "show", CALL, RUN], ("show_pending", [CALL, RUN])),
         (["runs", "list", "--status", "FAILED"], ("runs", "FAILED", 51)),

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import stat
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -133,8 +134,9 @@ def test_a_process_never_opens_its_own_file_again(owners: FileOwners, folder: st
 
 def test_hosts_and_boots_are_told_apart(owners: FileOwners, other: Other) -> None:
     host, boot = owners.place()
-    assert (host, boot) == (host_id(), boot_id()) and len(boot) == 36
+    assert (host.partition("/")[0], boot) == (host_id(), boot_id()) and len(boot) == 36
     assert owners.alive(other.name, host, "former boot") is False
+    assert owners.alive(other.name, host_id() + "/of-a-device-that-was-numbered-anew", "former boot") is False
     assert owners.alive(other.name, "other host", "other boot") is None
     assert owners.alive("oaaaaaaaaaaaaa", host, boot) is False
     assert owners.alive("oaaaaaaaaaaaaa", "other host", boot) is None
@@ -231,3 +233,42 @@ def test_lock_files_that_nobody_holds_are_told(tmp_path: Path) -> None:
     assert sorted(file.name for file in folder.iterdir() if file.name.endswith("left0")) == ["fleft0", "oleft0"]
     owners.release(name, descriptor)
     owners.close()
+
+
+@pytest.mark.parametrize("make", [os.mkfifo, lambda path: os.symlink("/dev/zero", path), os.mkdir])
+def test_what_is_no_lock_file_is_not_waited_for_and_says_nothing_of_anybody(
+    owners: FileOwners, folder: str, make: Callable[[str], None]
+) -> None:
+    owners.mine()
+    name = "o" + "a" * 13
+    make(os.path.join(folder, name))
+
+    def waited(*_: object) -> None:
+        raise AssertionError("it was waited for")
+
+    was = signal.signal(signal.SIGALRM, waited)
+    signal.alarm(5)
+    try:
+        assert alive(owners, name) is None and owners.holder(name) is None
+        assert owners.left_behind(name) and owners.session(name) is None and owners.left_over() == ()
+        owners.forget(name)
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, was)
+    assert os.path.lexists(os.path.join(folder, name))
+
+
+def test_a_lock_that_nobody_holds_says_nothing_in_another_folder_than_its_own(
+    owners: FileOwners, other: Other, folder: str, tmp_path: Path
+) -> None:
+    owners.mine()
+    place, copy = owners.place(), str(tmp_path / "copy")
+    shutil.copytree(folder, copy)
+    elsewhere = FileOwners(copy)
+    assert elsewhere.alive(other.name, *place) is None and owners.alive(other.name, *place) is True
+    other.kill()
+    assert elsewhere.alive(other.name, *place) is None and owners.alive(other.name, *place) is False
+    os.rename(folder, str(tmp_path / "moved"))
+    assert FileOwners(str(tmp_path / "moved")).alive(other.name, *place) is False  # moved, it is the same folder
+    os.unlink(os.path.join(copy, other.name))
+    assert elsewhere.alive(other.name, *place) is None

@@ -15,12 +15,14 @@ from pathlib import Path
 
 import pytest
 
-from toolgate_cli.host import endings, kernel, kin, processes, tree
+from toolgate_cli.host import endings, heeding, kernel, kin, processes, tree
 from toolgate_cli.host.child import Command
 from toolgate_cli.host.endings import Ended
 from toolgate_cli.host.kin import Kin
 from toolgate_cli.host.owners import FileOwners
 from toolgate_cli.host.running import run
+
+ROOT = Path(__file__).parents[2]
 
 
 def command(source: str, folder: Path, stdin: bytes | None = None, call: str = "c-run") -> Command:
@@ -223,3 +225,60 @@ def test_the_fence_has_the_name_that_the_start_gave_it(tmp_path: Path, owners: F
     name = "f" + "a" * 13
     ended = run(command("pass", tmp_path)._replace(fence=name), 5, 1000, lambda: False)
     assert ended.how == "exited" and taken == [name] and ended.left_behind is None
+
+
+# ---- who is stopped ----
+RUNNER = """
+import signal, sys
+from toolgate_cli.host.child import Command
+from toolgate_cli.host.running import run
+source = "import time; open('began', 'w'); time.sleep(float('" + sys.argv[2] + "'))"
+ended = run(Command("c-run", (sys.executable, "-S", "-c", source), ".", {}, None), float(sys.argv[1]), 1 << 20, lambda: False)
+stops = (signal.SIGTSTP, signal.SIGTTIN, signal.SIGTTOU)
+print(ended.how, all(signal.getsignal(number) == signal.SIG_DFL for number in stops), flush=True)
+"""
+
+
+def runner(folder: Path, timeout: float, lasts: float) -> subprocess.Popen[str]:
+    started = subprocess.Popen(
+        [sys.executable, "-c", RUNNER, str(timeout), str(lasts)], cwd=folder, env={**os.environ, "PYTHONPATH": str(ROOT)},
+        stdout=subprocess.PIPE, text=True, process_group=0,
+    )  # fmt: skip
+    until = time.monotonic() + 20
+    while not (folder / "began").exists():
+        assert time.monotonic() < until
+        time.sleep(0.005)
+    return started
+
+
+@pytest.mark.parametrize("number", [signal.SIGTSTP, signal.SIGTTIN, signal.SIGTTOU])
+def test_a_terminal_does_not_stop_the_timeout(tmp_path: Path, number: int) -> None:
+    """Of a group that is no orphan of its session: else the kernel itself ignores the signal."""
+    started = runner(tmp_path, 0.6, 60)
+    try:
+        os.kill(started.pid, number)
+        time.sleep(0.1)
+        state = tree.look(started.pid)
+        assert state is not None and state.state != "T"
+        assert started.communicate(timeout=10)[0] == "timed_out True\n"
+    finally:
+        started.kill()
+        started.wait()
+
+
+def test_an_end_that_is_seen_after_the_deadline_is_none_whoever_stopped_us(tmp_path: Path) -> None:
+    started = runner(tmp_path, 1.0, 0.5)
+    os.kill(started.pid, signal.SIGSTOP)
+    time.sleep(1.5)
+    os.kill(started.pid, signal.SIGCONT)
+    assert started.communicate(timeout=10)[0] == "timed_out True\n"
+
+
+def test_nothing_is_started_after_an_interruption_that_nobody_caught(tmp_path: Path) -> None:
+    with suppress(LookupError):
+        heeding.interrupt(LookupError())
+    try:
+        ended = go("open('ran', 'w')", tmp_path)
+    finally:
+        heeding.told()
+    assert ended.how == "not_started" and "interrupted" in ended.fault and not (tmp_path / "ran").exists()

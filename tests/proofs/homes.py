@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import os
 import shutil
+import sqlite3
 import sys
 import tempfile
 import textwrap
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
+
+from toolgate_cli.host.owners import FileOwners
 
 from . import peer
 
@@ -247,6 +250,12 @@ def make(
 def copy(home: Path, to: Path) -> Path:
     """The same home elsewhere; whoever owned something in it is dead there."""
     shutil.copytree(home, to)
+    there, here = (folder / ".toolgate" / "owners" for folder in (home, to))
+    if there.is_dir() and any(there.iterdir()):  # else nobody owns anything; of owners elsewhere a copy knows nothing
+        was, now = (FileOwners(str(folder)).place()[0] for folder in (there, here))
+        with closing(sqlite3.connect(to / ".toolgate" / "toolgate.db")) as database, database:
+            database.execute("UPDATE attempts SET host = replace(host, ?, ?)", (was, now))
+            database.execute("UPDATE runs SET owner = replace(owner, ?, ?)", (was, now))
     return to
 
 

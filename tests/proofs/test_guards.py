@@ -12,15 +12,29 @@ from pathlib import Path
 import pytest
 from proofs.guards import BEFORE_A_START, Guard
 from proofs.guards_of_calls import OF_CALLS
+from proofs.guards_of_copies import OF_COPIES
 from proofs.guards_of_edits import OF_EDITS
 from proofs.guards_of_ends import AFTER_A_START
 from proofs.guards_of_flows import OF_FLOWS
 from proofs.guards_of_secrets import OF_SECRETS
 
-GUARDS = BEFORE_A_START + OF_EDITS + AFTER_A_START + OF_FLOWS + OF_SECRETS + OF_CALLS
+GUARDS = BEFORE_A_START + OF_EDITS + AFTER_A_START + OF_FLOWS + OF_SECRETS + OF_CALLS + OF_COPIES
 ROOT = Path(__file__).resolve().parents[2]
 FEW = ("no audit, no action", "doubt is sticky")  # in every run; all of them with --long
-TESTED = ("runtime", "contracts", "core", "providers", "workflow", "proofs", "conftest.py", "__init__.py")
+TESTED = (
+    "runtime",
+    "contracts",
+    "core",
+    "providers",
+    "workflow",
+    "proofs",
+    "host",
+    "doubt",
+    "bad_input",
+    "cli",
+    "conftest.py",
+    "__init__.py",
+)
 
 
 def copy(folder: Path) -> Path:

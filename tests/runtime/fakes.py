@@ -88,6 +88,7 @@ class Host:
         self.held: set[str] = set()
         self.killed: list[str] = []
         self.inside: str | None = None
+        self.interrupted: BaseException | None = None  # of the process that asks, swallowed on its way
         self.count = 0
 
 
@@ -144,6 +145,10 @@ class Processes:
 
     def ancestors(self) -> tuple[int, ...]:
         return self.above
+
+    def heed(self) -> None:
+        if self._host.interrupted is not None:
+            raise self._host.interrupted
 
     def inside_call(self) -> str | None:
         return self._host.inside

@@ -228,13 +228,11 @@ class _Heads(FileHeads):
     """The ids of all homes here are the same, and yet each has a history of its own."""
 
     def __init__(self, home: Home) -> None:
+        super().__init__()
         self._folder = str(home.folder)
 
-    def kept(self, identity: str) -> tuple[int, str] | str | None:
-        return super().kept(self._folder + identity)
-
-    def keep(self, identity: str, seq: int, hash: str, *, accepted: bool = False) -> None:
-        super().keep(self._folder + identity, seq, hash, accepted=accepted)
+    def _file(self, identity: str) -> str:
+        return super()._file(self._folder + identity)
 
 
 class _Sleeping:

@@ -142,17 +142,12 @@ def test_a_cancel_after_the_record_of_a_start_is_seen_before_the_tool_is_started
     run = home.start("ask")
     asked: list[bool] = []
 
-    def cancel() -> None:
-        if home.types(run)[-1] == "TOOL_INVOCATION_STARTED":
-            home.watch.committed = None
-            home.desk("bob").cancel(run, None)
-
     def provider(started: Started) -> ToolResult:
+        home.desk("bob").cancel(run, None)
         asked.append(started.limits.stop())
         return ToolResult("not_dispatched", message="cancelled before it was started")
 
     home.tools.plan["ask.send"] = [provider]
-    home.watch.committed = cancel
     assert home.decide("approve", run).run.run.status == "CANCELLED"
     assert asked == [True] and home.rows(run) == []
     assert home.types(run)[-2:] == ["TOOL_INVOCATION_LATE_RESULT", "TOOL_INVOCATION_CANCELLED"]

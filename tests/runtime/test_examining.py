@@ -80,10 +80,10 @@ def test_a_store_that_was_taken_back_and_a_changed_end_are_errors(home: Home, mo
     home.start("ask")
     with home.store.read() as tx:
         identity, last = tx.identity(), tx.head()
-    home.desk()._ports.heads.keep(identity, last.seq + 3, "ab" * 32)
+    home.desk()._ports.heads.accept(identity, last.seq + 3, "ab" * 32)
     [remark] = found(home, "error")
     assert remark.about == "log" and "--accept-rollback" in remark.hint
-    home.desk()._ports.heads.keep(identity, last.seq, last.hash, accepted=True)
+    home.desk()._ports.heads.accept(identity, last.seq, last.hash)
     assert found(home) == []
     changed: Event = last._replace(actor="mallory")
     monkeypatch.setattr("toolgate_cli.core.chain.intact", lambda event: event != changed and event.actor == "nobody")

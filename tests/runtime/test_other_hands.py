@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Callable
 
 import pytest
 
 from toolgate_cli.core.errors import ToolgateError
 from toolgate_cli.core.records import Attempt, Vote
+from toolgate_cli.runtime.desk import Desk
 
 from . import texts
 from .fakes import FAILED, LOST, OK
@@ -130,7 +132,9 @@ def test_a_restored_database_is_refused_until_somebody_accepts_it(home: Home) ->
     assert len(home.tools.starts) == 1 and not home.desk().verify().ok
     with pytest.raises(ToolgateError, match="kept head"):
         home.decide("approve", run)
-    home.desk().recover(None, None, accept_rollback=True)
+    taken = home.desk().accept_rollback()
+    assert taken is not None and taken.seen is not None and taken.seen > taken.seq > 0
+    assert home.desk().accept_rollback() is None
     assert home.types()[-1] == "RUN_RECOVERED" and home.desk().verify().ok
     home.tools.plan["ask.send"] = [OK, FAILED]
     assert home.decide("approve", run).run.run.status == "COMPLETED"
@@ -146,13 +150,13 @@ def test_a_log_is_held_against_a_head_that_somebody_kept(home: Home) -> None:
     assert not later.ok and later.first_bad == len(home.events()) + 1
 
 
-@pytest.mark.parametrize("word", [{"accept_rollback": True}, {"owner_dead": "ogone"}])
-def test_what_only_a_person_may_say_of_a_store_is_not_said_from_inside_a_tool(home: Home, word: dict[str, object]) -> None:
+@pytest.mark.parametrize("word", [lambda desk: desk.accept_rollback(), lambda desk: desk.recover(None, "ogone")])
+def test_what_only_a_person_may_say_of_a_store_is_not_said_from_inside_a_tool(home: Home, word: Callable[[Desk], object]) -> None:
     home.start("ask")
     before = home.dump()
     home.host.inside = "c0"
     with pytest.raises(ToolgateError) as caught:
-        home.desk().recover(None, **{"owner_dead": None, **word})  # type: ignore[arg-type]  # either word
+        word(home.desk())
     assert caught.value.kind == "self_approval" and home.dump() == before
     home.host.inside = None
     assert home.desk().recover(None, None) == ()

@@ -10,7 +10,7 @@ from toolgate_cli.core.digests import ref
 from toolgate_cli.core.errors import ToolgateError
 
 from . import texts
-from .fakes import COMPLETE, FAILED, LOST, Started, call
+from .fakes import COMPLETE, FAILED, LOST, Started, Wrong, call
 from .kit import Home, payload
 from .watch import changed
 
@@ -87,6 +87,19 @@ def test_a_row_that_no_event_parked_is_never_started(home: Home) -> None:
     with pytest.raises(ToolgateError) as caught:
         home.decide("approve", run)
     assert caught.value.kind == "storage" and home.tools.starts == [] and changed(before, home.dump()) == []
+
+
+def test_whoever_was_told_to_end_starts_nothing_more(home: Home) -> None:
+    """An interruption that was swallowed on its way is raised in the transaction that would start a call."""
+    run = home.start("ask")
+    before = home.dump()
+    home.host.interrupted = Wrong()
+    with pytest.raises(Wrong):
+        home.decide("approve", run)
+    assert home.tools.starts == [] and changed(before, home.dump()) == []
+    home.host.interrupted = None
+    home.decide("approve", run)
+    assert len(home.tools.starts) == 1
 
 
 # ---- I2 ----

@@ -7,6 +7,7 @@ import sys
 import termios
 
 from ..core.errors import ToolgateError
+from ..host import heeding
 from ..runtime.answers import Waiting
 from .safe import Safe, fill
 from .streams import ERR, readable
@@ -51,6 +52,7 @@ def _says_yes(verb: str) -> bool:
     try:
         return read_line(fill("type yes to {}, anything else leaves everything as it is: ", verb)) == "yes"
     except KeyboardInterrupt:
+        heeding.told()
         ERR.raw("\n")
         return False
 
@@ -60,6 +62,7 @@ def answered(prompt: Safe) -> str:
     try:
         answer = read_line(prompt)
     except KeyboardInterrupt:
+        heeding.told()
         ERR.raw("\n")
         answer = None
     if answer is None:

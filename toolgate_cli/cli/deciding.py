@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from ..core.errors import ToolgateError
+from ..core.errors import LACKING, ToolgateError, after_the_fact
 from ..core.types import Verb
 from ..core.values import NamedTuple
 from ..runtime.answers import Answer, Consent, Waiting
@@ -62,8 +62,11 @@ def choice(frame: Frame, verb: Verb, words: Sequence[str] | None, step: str | No
 
 def conclude(frame: Frame, verb: Verb | str, answer: Answer, exit_status: bool = False) -> int:
     """Shows the answer, says what moves the run on, and gives the exit code."""
-    output.show_one(frame, lambda: run.answer_json(answer), lambda: run.answer_fields(answer), lambda: run.answer_sheet([answer]))
-    return told(frame, verb, answer, exit_status)
+    try:
+        output.show_one(frame, lambda: run.answer_json(answer), lambda: run.answer_fields(answer), lambda: run.answer_sheet([answer]))
+        return told(frame, verb, answer, exit_status)
+    except LACKING as lacking:
+        raise after_the_fact(lacking) from None
 
 
 def told(frame: Frame, verb: Verb | str, answer: Answer, exit_status: bool = False) -> int:

@@ -7,26 +7,32 @@ from collections.abc import Callable, Sequence
 from typing import NoReturn
 
 from ..core.errors import Choice, ToolgateError
+from ..host import heeding
+from ..host.heeding import Terminated
 from . import exits
 from .frame import MAY_HAVE_RUN, wants_json
 from .streams import ERR
 
 _LONGEST = 300  # characters of a foreign word in a message
+_RECORDED = "toolgate runs list shows what was recorded"
 _LONG = re.compile(rf"\S{{{_LONGEST + 1},}}")
 
 
-class Terminated(BaseException):
-    """SIGTERM or SIGHUP, as something that every `with` and `finally` sees."""
-
-
 def terminate(_number: int, _frame: object) -> NoReturn:
-    raise Terminated
+    heeding.interrupt(Terminated())
+
+
+def interrupt(_number: int, _frame: object) -> NoReturn:
+    heeding.interrupt(KeyboardInterrupt())
 
 
 def told(words: list[str], command: Callable[[], int]) -> int:
     """Runs the command; whatever it raises becomes lines on stderr and an exit code."""
+    heeding.told()
     try:
-        return command()
+        code = command()
+        heeding.heed()  # it came where nobody could catch it: what was done is answered, and how it ended is not hidden
+        return code
     except ToolgateError as refused:
         return say(wants_json(words), refused)
     except KeyboardInterrupt as interruption:
@@ -35,6 +41,8 @@ def told(words: list[str], command: Callable[[], int]) -> int:
         return _interrupted(words, "terminated", interruption, exits.TERMINATED)
     except OSError as fault:
         return _of_the_system(words, fault)
+    except MemoryError:
+        return _say(words, "storage", "there is not enough memory", _RECORDED, exits.OF_KIND["storage"])
     except Exception as fault:  # noqa: BLE001  # whatever it is, it is told
         return _internal(words, fault)
 
@@ -89,7 +97,7 @@ def _of_the_system(words: list[str], fault: OSError) -> int:
     """A file or a folder that is not as it has to be, where nobody expected it."""
     _trace(words, fault)
     message = f"{fault.filename or 'a system call failed'}: {(fault.strerror or type(fault).__name__).lower()}"
-    hint = "check the file, its folder and the free space; toolgate runs list shows what was recorded"
+    hint = f"check the file, its folder and the free space; {_RECORDED}"
     return _say(words, "storage", message, hint, exits.OF_KIND["storage"])
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from ..core.errors import ToolgateError
 from ..core.forms import check
 from ..core.types import Json
+from ..host import heeding
 from ..runtime.answers import Waiting
 from .ask import read_line
 from .safe import Safe, fill, line, show_json
@@ -26,6 +27,7 @@ def _ask(item: dict[str, Json]) -> str:
         try:
             text = read_line(_prompt(item, required))
         except KeyboardInterrupt:
+            heeding.told()
             ERR.raw("\n")
             text = None
         if text is None:

@@ -50,6 +50,7 @@ class Frame(NamedTuple):
         have been running."""
         from .. import bootstrap
 
+        self._ways()  # what the answer will need is imported now: once something is decided nothing may be missing
         with bootstrap.open_session(self.settings()) as desk:
             try:
                 yield desk
@@ -57,6 +58,9 @@ class Frame(NamedTuple):
                 if not isinstance(interruption, Exception):
                     interruption.add_note(MAY_HAVE_RUN)
                 raise
+            finally:
+                if (why := desk.unkept()) is not None:
+                    self.note(fill("note: the head of the log is not kept, so a restored copy would not be noticed: {}", why))
 
     def window(self, *, begun: bool = True, readonly: bool = False) -> AbstractContextManager[Window]:
         """What only looks, wired. `begun=False`: at a home that is only to be written; `readonly`: not even rights are mended."""
@@ -97,9 +101,11 @@ class Frame(NamedTuple):
         return refused
 
     def _ways(self) -> str:
+        given = [(flag, value) for flag, value in (("-C", self.home), ("--db", self.db)) if value is not None]
+        if not given:
+            return ""
         import shlex
 
-        given = [(flag, value) for flag, value in (("-C", self.home), ("--db", self.db)) if value is not None]
         return "".join(f"{flag} {shlex.quote(value)} " for flag, value in given)
 
     def note(self, text: str) -> None:

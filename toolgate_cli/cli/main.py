@@ -13,7 +13,18 @@ gc.set_threshold(200_000, 20, 20)
 def main() -> None:
     """Runs the command line of this process and ends it."""
     # everything is written, committed and closed then: taking the interpreter down in order would only cost time
-    os._exit(run(sys.argv[1:]))
+    try:
+        code = run(sys.argv[1:])
+    except (MemoryError, OSError, ImportError):  # there is not even enough for an error
+        os.write(2, b"error: not enough memory or open files are left\nhint: toolgate runs list shows what was recorded\n")
+        code = 10
+    except BaseException as again:  # a second interruption, while the first one is told of
+        from ..host.heeding import Terminated
+
+        if not isinstance(again, (KeyboardInterrupt, Terminated)):
+            raise
+        code = 143 if isinstance(again, Terminated) else 130
+    os._exit(code)
 
 
 def run(words: list[str]) -> int:
@@ -54,13 +65,15 @@ def _dispatch(words: list[str]) -> int:
 
     from ..core.errors import ToolgateError
     from . import catalogue, route
-    from .faults import terminate
+    from .faults import interrupt, terminate
     from .streams import ERR, OUT
 
     if sys.platform != "linux":
         raise ToolgateError("usage", f"toolgate runs on Linux only, not on {sys.platform}")
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, terminate)
+    if signal.getsignal(signal.SIGINT) != signal.SIG_IGN:  # whoever starts us in the background may not want it heard
+        signal.signal(signal.SIGINT, interrupt)
     if not words:
         for text in catalogue.overview():
             ERR.line(text)

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Final
 
 from ..core.errors import ToolgateError
+from ..host import heeding
 from .frame import Frame
 from .streams import OUT
 from .views.shapes import Sheet
@@ -45,6 +46,7 @@ def watch(frame: Frame, look: Callable[[], tuple[str, Sheet]]) -> None:
                     live.update(Text(_cut(draw(sheet, OUT, False, size.columns), size.lines), no_wrap=True, overflow="crop"), refresh=True)
                 time.sleep(_PAUSE)
     except KeyboardInterrupt:
+        heeding.told()
         return
 
 

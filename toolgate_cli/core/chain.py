@@ -129,7 +129,7 @@ def _wrong(event: Event, seq: int, prev: str) -> str | None:
     if event.seq != seq:
         return f"seq {seq} was expected: an event is missing or out of place"
     if event.prev != prev:
-        return "prev is not the hash of the event before"
+        return "prev is not the hash of the event before" if seq > 1 else "prev is not the id of the database"
     return _altered(event)
 
 

@@ -63,3 +63,14 @@ class ToolgateError(Exception):
         self.choices = tuple(choices)
         self.retryable = retryable
         self.each = each
+
+
+LACKING = (OSError, ImportError, MemoryError)  # what a computer raises that is out of files or memory
+
+
+def after_the_fact(fault: Exception) -> ToolgateError:
+    """What this computer lacks, found out after something was decided."""
+    said = str(fault) if isinstance(fault, (OSError, ImportError)) else "there is not enough memory"
+    return ToolgateError(
+        "failed", f"what was decided stays decided, and then: {said or type(fault).__name__}", "toolgate runs list shows it"
+    )

@@ -11,7 +11,8 @@ from functools import cache
 
 _SET_PDEATHSIG, _SET_SUBREAPER, _GET_SUBREAPER = 1, 36, 37  # linux/prctl.h
 _HELD = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-_RESET = (*_HELD, signal.SIGQUIT, signal.SIGTSTP, signal.SIGCHLD)
+_STOPS = (signal.SIGTSTP, signal.SIGTTIN, signal.SIGTTOU)  # of a terminal; SIGSTOP itself cannot be ignored
+_RESET = (*_HELD, *_STOPS, signal.SIGQUIT, signal.SIGCHLD)
 
 
 def now() -> float:
@@ -27,6 +28,11 @@ def _prctl() -> Callable[..., int]:
     call.argtypes = [ctypes.c_int, *[ctypes.c_ulong] * 4]
     call.restype = ctypes.c_int
     return call
+
+
+def ready() -> None:
+    """Loads what is only needed here."""
+    _prctl()
 
 
 @contextmanager
@@ -51,6 +57,17 @@ def signals_held() -> Iterator[None]:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, was)
+
+
+@contextmanager
+def unstopped() -> Iterator[None]:
+    """No terminal stops this process in here (Ctrl-Z): a timeout that is not watched over is none."""
+    was = {number: signal.signal(number, signal.SIG_IGN) for number in _STOPS}
+    try:
+        yield
+    finally:
+        for number, handler in was.items():
+            signal.signal(number, signal.SIG_DFL if handler is None else handler)
 
 
 def tie_to_parent() -> Callable[[], None]:

@@ -18,7 +18,7 @@ from contextlib import suppress
 from . import sessions
 from .crash import point
 from .mint import RandomMint
-from .private import private_folder
+from .private import open_file, private_folder
 
 _FLOCK = "hhqqi4x"  # struct flock: type, whence, start, length, pid; padded to its alignment
 _SHARED = struct.pack(_FLOCK, fcntl.F_RDLCK, os.SEEK_SET, 0, 0, 0)
@@ -79,27 +79,35 @@ class FileOwners:
         self._name, self._descriptor = None, -1
 
     def place(self) -> tuple[str, str]:
-        """This host and its boot id."""
+        """This host with the folder of its locks (`host/device-inode`), and its boot id."""
         if self._place is None:
             self._place = host_id(), boot_id()
-        return self._place
+        host, boot = self._place
+        try:
+            folder = os.stat(self._folder)
+        except OSError:
+            return host, boot
+        return f"{host}/{folder.st_dev:x}-{folder.st_ino:x}", boot
 
     # ---- other processes ----
     def alive(self, name: str, host: str, boot: str) -> bool | None:
         """Whether the owner lives. The same boot: its lock alone decides. A former boot of this host is dead. None: the lock cannot tell
         (another host, or a file that this user may not read)."""
-        here, now = self.place()
+        (here, now), (machine, _, folder) = self.place(), host.partition("/")
         if boot != now:
-            return False if host == here else None
+            return False if machine == here.partition("/")[0] else None
         if self._is_mine(name):
             return True
         try:
-            return self._probe(name) is not None
+            if self._probe(name) is not None:
+                return True
         except FileNotFoundError:
-            # another container of this kernel may keep its files elsewhere; and a folder that is gone as a whole says nothing of anybody
-            return False if host == here and os.path.isdir(self._folder) else None
+            pass
         except OSError:
             return None
+        # a lock that nobody holds is one of the dead in the folder where it was taken alone: in a copy of it, or in another container's, it
+        # says nothing of anybody
+        return False if folder and folder == here.partition("/")[2] else None
 
     def holder(self, name: str) -> int | None:
         """The pid that holds a live lock of this host; None: nobody, or a process that is out of sight."""
@@ -206,7 +214,7 @@ class FileOwners:
         return name, descriptor
 
     def _open(self, name: str) -> int:
-        return os.open(self._path(name), os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
+        return open_file(self._path(name), os.O_RDONLY)
 
     def _probe(self, name: str) -> int | None:
         """The pid of whoever holds the record lock (0: of another pid namespace), None if nobody does."""

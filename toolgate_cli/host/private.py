@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import pwd
+import stat
 
 
 def private_folder(path: str) -> None:
@@ -22,6 +24,15 @@ def private_folder(path: str) -> None:
         except FileExistsError:
             if not os.path.isdir(folder):
                 raise
+
+
+def open_file(path: str, flags: int, mode: int = 0o600) -> int:
+    """Opens a regular file and nothing else: a link is not followed, and a pipe or a device is not waited for. Raises OSError."""
+    descriptor = os.open(path, flags | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK, mode)
+    if stat.S_ISREG(os.fstat(descriptor).st_mode):
+        return descriptor
+    os.close(descriptor)
+    raise OSError(errno.EINVAL, "it is not a file", path)
 
 
 def new_private_file(path: str) -> bool:

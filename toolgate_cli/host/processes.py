@@ -8,7 +8,7 @@ from contextlib import suppress
 from functools import lru_cache
 
 from ..core.values import NamedTuple
-from . import sessions, tree
+from . import heeding, sessions, tree
 
 KILL = 2.0  # seconds
 
@@ -33,6 +33,9 @@ class HostProcesses:
 
     def ancestors(self) -> tuple[int, ...]:
         return tree.ancestors()
+
+    def heed(self) -> None:
+        heeding.heed()
 
     def inside_call(self) -> str | None:
         if call := os.environ.get("TOOLGATE_CALL"):

@@ -11,7 +11,7 @@ from contextlib import suppress
 from typing import Literal
 
 from ..core.secrets import NONE, Secrets
-from . import kernel, processes
+from . import heeding, kernel, processes
 from .capture import Kept
 from .child import Child, Command, End
 from .crash import point
@@ -25,6 +25,11 @@ SWEEP = 1.2  # with GRACE and what is around it, under the 2 s after a timeout i
 ASK = 0.1  # seconds between two questions to `stop`
 
 Why = Literal["exited", "timed_out", "cancelled"]
+
+
+def ready() -> None:
+    """Loads what a start needs: once it is on record nothing may be missing."""
+    kernel.ready()
 
 
 def run(command: Command, timeout: float, output_bytes: int, stop: Callable[[], bool], secrets: Secrets = NONE) -> Ended:
@@ -43,7 +48,7 @@ def run(command: Command, timeout: float, output_bytes: int, stop: Callable[[], 
         return Ended("not_started", fault=f"no lock for its descendants: {error}")
     held = False
     try:
-        with kernel.adopting() as adopted:
+        with kernel.adopting() as adopted, kernel.unstopped():
             kept = Kept(output_bytes, secrets)
             ended = _run(command, deadline, kept, stop, Kin(command.call_id, adopted), fence)
     finally:
@@ -58,6 +63,8 @@ def _run(command: Command, deadline: float, kept: Kept, stop: Callable[[], bool]
         if stop():
             return Ended("not_started", fault="cancelled before it was started")
         with kernel.signals_held():
+            if heeding.interrupted():
+                return Ended("not_started", fault="interrupted before it was started")
             try:
                 child = Child(command, (fence.fd,) if fence else (), kept)
             except (OSError, ValueError, subprocess.SubprocessError) as error:
@@ -92,7 +99,8 @@ def _wait(child: Child, deadline: float, stop: Callable[[], bool]) -> Why:
                 return "cancelled"
             ask = kernel.now() + ASK
         child.pump(min(deadline, ask) - now)
-    return "exited"
+    # whoever stopped us, or the machine: nobody knows of an end that was seen too late whether it came in time
+    return "exited" if kernel.now() < deadline else "timed_out"
 
 
 def _finish(child: Child, kin: Kin, fence: Fence | None, why: Why, deadline: float) -> Ended:

@@ -10,6 +10,7 @@ from ..core import canonical, dotted
 from ..core.errors import ToolgateError
 from ..core.types import Json
 from ..core.values import NamedTuple
+from ..host.private import open_file
 
 _TEXTS = ("workflow", "step", "agent", "when_result_contains", "text")
 _KEYS = (*_TEXTS, "ordinal", "commands")
@@ -45,9 +46,9 @@ def _text(home: str, script: str) -> str:
     if os.path.isabs(script) or os.path.commonpath((root, path)) != root:
         raise ToolgateError("invalid", "the script is not inside the home")
     if not os.path.isfile(path):
-        raise ToolgateError("invalid", "there is no such file")  # a pipe would block for ever, so only files are opened
+        raise ToolgateError("invalid", "there is no such file")
     try:
-        with open(path, encoding="utf-8") as file:
+        with open(open_file(path, os.O_RDONLY), encoding="utf-8") as file:
             return file.read()
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8"

@@ -47,6 +47,9 @@ class Bound(NamedTuple):
 def pin(fields: object, home: str, path: str) -> Pinned:
     """Facts: {"executable", "real", "path", "files": {relative path: sha256}}; an executable inside the home is one of the files."""
     assert isinstance(fields, Fields)
+    from ..host import running
+
+    running.ready()  # what a start needs is loaded before it is on record
     looked_at: list[str] = []
     try:
         return _pin(fields, home, path, looked_at)

@@ -75,6 +75,14 @@ class Answer(NamedTuple):
     fault: ToolgateError | None = None
 
 
+class TakenBack(NamedTuple):
+    """A database that was behind its kept head and was taken as it is: seq of its own last event (0: it has none), from which it goes on,
+    and of the last event that was seen of it (None: that could not be read)."""
+
+    seq: int
+    seen: int | None
+
+
 class Checked(NamedTuple):
     """One workflow file and what was found in it; `id` None where not even that could be read."""
 

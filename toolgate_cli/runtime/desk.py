@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Literal
 
 from ..core.config import Identity
 from ..core.definition import opened
-from ..core.errors import ToolgateError
+from ..core.errors import LACKING, ToolgateError, after_the_fact
 from ..core.person import Person
 from ..core.records import Call, Row, RowQuery
 from ..core.types import Json, Verb
 from . import deciding, gates, heads, looking, recovery, sealing, selecting, starting
-from .answers import Answer, Consent, EffectWord, Redaction, Waiting
+from .answers import Answer, Consent, EffectWord, Redaction, TakenBack, Waiting
 from .cases import Decision
 from .engine import Engine
 from .unit import write
@@ -36,6 +36,10 @@ class Desk(Window):
         super().__init__(ports)
         self._who = who
         self._operator = operator
+
+    def unkept(self) -> str | None:
+        """Why no head was kept of what was decided here: there is no place for it."""
+        return self._ports.heads.unkept
 
     # ---- runs ----
     def start(self, workflow: str, given: Mapping[str, Json], texts: Mapping[str, str]) -> Answer:
@@ -67,13 +71,24 @@ class Desk(Window):
         starting.retry_step(engine, id, step, reason, may_run_twice=may_run_twice)
         return self._answer(id, "retried", engine)
 
-    def recover(self, run: str | None, owner_dead: str | None, *, accept_rollback: bool = False) -> tuple[Answer, ...]:
-        """Takes over what dead processes left, and rejects what expired where its rule says so. `accept_rollback`: a database that is
-        behind its kept head is taken as it is, and that is on record."""
-        if accept_rollback or owner_dead is not None:
-            self._guard("recover")  # both are a person's word
-        if accept_rollback:
-            self._accept_rollback()
+    def accept_rollback(self) -> TakenBack | None:
+        """A database that is behind its kept head is taken as it is, and that is on record; None: it is not behind."""
+        self._guard("recover")
+        with write(self._ports, self._stopper(), believed=True) as unit:
+            last, identity = unit.tx.head(), unit.tx.identity()
+            kept = self._ports.heads.kept(identity)
+            if heads.behind(unit.tx, kept) is None:
+                return None
+            told: Json = f"{kept[0]}:{kept[1]}" if isinstance(kept, tuple) else kept
+            unit.record("RUN_RECOVERED", None, {"accepted_rollback_from": told, **unit.person.facts()})
+        assert unit.head is not None
+        self._ports.heads.accept(identity, unit.head.seq, unit.head.hash)
+        return TakenBack(last.seq if last else 0, kept[0] if isinstance(kept, tuple) else None)
+
+    def recover(self, run: str | None, owner_dead: str | None) -> tuple[Answer, ...]:
+        """Takes over what dead processes left, and rejects what expired where its rule says so."""
+        if owner_dead is not None:
+            self._guard("recover")  # a person's word
         heads.refuse_rollback(self._ports, self._look())
         id = self._run(run) if run is not None else None
         touched = dict.fromkeys(recovery.take_back(self._ports, id, given_up=owner_dead))
@@ -194,15 +209,6 @@ class Desk(Window):
         world.secrets.refuse("what you gave", person.name, *said)
         return person
 
-    def _accept_rollback(self) -> None:
-        with write(self._ports, self._stopper()) as unit:
-            kept = self._ports.heads.kept(unit.tx.identity())
-            told: Json = f"{kept[0]}:{kept[1]}" if isinstance(kept, tuple) else kept
-            unit.record("RUN_RECOVERED", None, {"accepted_rollback_from": told, **unit.person.facts()})
-            identity = unit.tx.identity()
-        assert unit.head is not None
-        self._ports.heads.keep(identity, unit.head.seq, unit.head.hash, accepted=True)
-
     def _look(self, run: str | None = None) -> heads.Seen:
         with self._ports.store.read() as tx:
             return heads.look(tx, run)
@@ -264,4 +270,9 @@ class Desk(Window):
             fault = engine.faults.get(run)
         if fault is not None:
             self._ports.owners.mine()  # asked for below, where no lock is taken any more
-        return looking.answer(self._ports, run, effect, None if fault is None else self.without_secrets(fault))
+        try:
+            return looking.answer(self._ports, run, effect, None if fault is None else self.without_secrets(fault))
+        except ToolgateError as unread:
+            raise ToolgateError("failed", f"what was decided stays decided, and cannot be shown: {unread.message}", unread.hint) from None
+        except LACKING as lacking:
+            raise after_the_fact(lacking) from None

@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager, contextmanager, suppress
 from typing import TYPE_CHECKING, TypeAlias
 
 from ..core import conditions, effects, quorum
-from ..core.errors import ToolgateError
+from ..core.errors import LACKING, ToolgateError, after_the_fact
 from ..core.intents import Arrived, Completion, Filled, Finding, Observed
 from ..core.person import Person
 from ..core.records import Attempt, Run
@@ -80,6 +80,8 @@ class Engine:
             self._carry(run_id, work)
         except ToolgateError as fault:
             self.faults[run_id] = fault
+        except LACKING as fault:
+            self.faults[run_id] = after_the_fact(fault)
 
     def _carry(self, run_id: str, work: Work | None) -> None:
         self._passes = 0

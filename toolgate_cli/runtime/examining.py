@@ -45,7 +45,11 @@ def _log(ports: Ports) -> Iterator[Remark]:
         hint = "set XDG_STATE_HOME to a folder of yours: without it a store that was taken back is not found out"
         yield Remark("log", "warning", f"the head of the log cannot be kept: {fault}", hint)
     with ports.store.read() as tx:
-        last, identity = tx.head(), tx.identity()
+        last, identity, named = tx.head(), tx.identity(), tx.named()
+    if named != identity:
+        yield Remark("log", "error", f"the database is called {named}, and its log began in {identity}", "toolgate audit verify")
+    if last is not None and fault is None and ports.heads.kept(identity) is None:
+        yield Remark("log", "warning", "no head of the log is kept yet", "the next command that decides keeps it, where it can")
     now = ports.clock.now()
     if last is not None and not chain.intact(last):
         yield Remark("log", "error", f"the last event, {last.seq}, is not as it was written", "toolgate audit verify")

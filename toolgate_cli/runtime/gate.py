@@ -83,6 +83,7 @@ def start_again(unit: Unit, run: Run, call: Call, waiting: Attempt, verdict: Sta
 
 
 def _begin(unit: Unit, run: Run, call: Call, row: Row, number: int, verdict: Start, config: Config) -> tuple[Run, Claim]:
+    unit.ports.processes.heed()  # whoever was told to end starts nothing more
     unit.tx.add([Definition(verdict.ready.digest, "tool", verdict.ready.definition)])
     if verdict.seen is not None:
         unit.tx.add([Accepted(verdict.seen, ARGUMENTS)])
@@ -123,6 +124,8 @@ def invoke(ports: Ports, claim: Claim, world: World) -> ToolResult:
 
     if not ports.files.unchanged(world):
         return ToolResult("not_dispatched", message="a file of the home changed between the decision and the start")
+    if ports.heads.lost is not None:
+        return ToolResult("not_dispatched", message=ports.heads.lost)
     limits = InvokeLimits(claim.timeout, world.config.limits.output_bytes, stop, world.secrets)
     try:
         result = ports.provider(claim.tool).invoke(claim, limits)

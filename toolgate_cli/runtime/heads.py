@@ -78,7 +78,11 @@ def is_settled(ports: Ports, seen: Seen) -> bool:
 
 def refuse_rollback(ports: Ports, seen: Seen) -> None:
     """ToolgateError("storage") where the database is older than what was seen of it."""
-    reason = _compared(ports, seen.identity, seen.last)
+    refuse(_compared(ports, seen.identity, seen.last))
+
+
+def refuse(reason: str | None) -> None:
+    """ToolgateError("storage") where there is a reason not to believe the database."""
     if reason is not None:
         raise ToolgateError(
             "storage", f"{reason}: a restored copy?", "see what has happened since, then toolgate recover --accept-rollback"

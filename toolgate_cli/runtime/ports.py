@@ -91,21 +91,54 @@ class Processes(Protocol):
         """Pids from the parent upwards."""
         ...
 
+    def heed(self) -> None:
+        """Raises the interruption of this process that was raised before and swallowed on its way."""
+        ...
+
     def inside_call(self) -> str | None:
         """The call that this process, or an ancestor, runs for by its environment."""
         ...
 
 
+class Hold(Protocol):
+    """The kept head of one database, which nobody else changes until `close`."""
+
+    @property
+    def head(self) -> tuple[int, str] | None:
+        """None: there is none to compare with."""
+        ...
+
+    def put(self, seq: int, hash: str) -> None:
+        """After the commit: a kept head is never ahead of what is durable. Never goes back."""
+        ...
+
+    def close(self) -> None: ...
+
+
 class Heads(Protocol):
     """The last head that was seen of a database, wherever its file stood; kept outside of its home."""
+
+    @property
+    def unkept(self) -> str | None:
+        """Why no head was kept of what this process committed: there is no place for it."""
+        ...
+
+    @property
+    def lost(self) -> str | None:
+        """Why a head was not kept although there is one: a copy could not be told from this database any more, so nothing is started."""
+        ...
 
     def kept(self, identity: str) -> tuple[int, str] | str | None:
         """Seq and hash; None where nothing was kept; a text: why what was kept cannot be read."""
         ...
 
-    def keep(self, identity: str, seq: int, hash: str, *, accepted: bool = False) -> None:
-        """Best effort: where it cannot be written, nothing is kept. Never goes back, and what cannot be read stays, unless a person
-        `accepted` the database as it is."""
+    def hold(self, identity: str, last: tuple[int, str] | None) -> Hold:
+        """To be compared before a commit; where nothing is kept yet, `last` is. ToolgateError("storage") where there is one that cannot be
+        read or written, or that somebody else holds for 30 s."""
+        ...
+
+    def accept(self, identity: str, seq: int, hash: str) -> None:
+        """Keeps a head whatever was kept: the word of a person."""
         ...
 
     def fault(self) -> str | None:

@@ -11,10 +11,10 @@ from ..core.person import Person
 from ..core.records import Call, Event, EventQuery, Row, Run
 from ..core.types import Json
 from ..core.values import NamedTuple
-from . import sealing
+from . import heads, sealing
 
 if TYPE_CHECKING:
-    from .ports import Ports
+    from .ports import Hold, Ports
     from .store import Writer
 
 SLACK = 5.0  # seconds by which the clocks of two processes may differ
@@ -142,10 +142,24 @@ class Unit:
         """The last event that was written."""
         return self._head
 
-    def keep_head(self) -> None:
-        """After the commit: the kept head is never ahead of what is durable."""
-        if self._head is not None and self._head is not self._last:
-            self.ports.heads.keep(self._identity, self._head.seq, self._head.hash)
+    def hold_head(self) -> Hold | None:
+        """The kept head, found to be that of this log, for as long as nobody else can keep another one. None: this transaction has no
+        event. ToolgateError("storage") where a copy of this database has gone on instead (I2)."""
+        if not self._drafts:
+            return None
+        last = (self._last.seq, self._last.hash) if self._last else None
+        hold = self.ports.heads.hold(self._identity, last)
+        try:
+            if hold.head != last:
+                heads.refuse(heads.behind(self.tx, hold.head))
+        except BaseException:
+            hold.close()
+            raise
+        return hold
+
+    def put_head(self, hold: Hold) -> None:
+        if self._head is not None:
+            hold.put(self._head.seq, self._head.hash)
 
     def flush(self) -> None:
         """Writes the events; the last one of each run says how that stands now."""
@@ -163,11 +177,19 @@ class Unit:
 
 
 @contextmanager
-def write(ports: Ports, person: Person) -> Iterator[Unit]:
-    """A transaction that commits with its events, or not at all."""
-    with ports.store.write() as tx:
-        unit = Unit(tx, ports, person)
-        yield unit
-        tx.add(ports.files.accepted())
-        unit.flush()
-    unit.keep_head()
+def write(ports: Ports, person: Person, *, believed: bool = False) -> Iterator[Unit]:
+    """A transaction that commits with its events, or not at all; from before the commit until its head is kept nobody commits in a copy of
+    this database. `believed`: a person's word stands for the kept head, and the caller keeps the new one."""
+    hold: Hold | None = None
+    try:
+        with ports.store.write() as tx:
+            unit = Unit(tx, ports, person)
+            yield unit
+            tx.add(ports.files.accepted())
+            hold = None if believed else unit.hold_head()
+            unit.flush()
+        if hold is not None:
+            unit.put_head(hold)
+    finally:
+        if hold is not None:
+            hold.close()

@@ -34,7 +34,7 @@ def _of_log(ports: Ports, known: chain.Head | None, since: chain.Head | None, pr
     with ports.store.read() as tx:
         last = tx.head()
         if since is None:
-            found = chain.verify(_told(tx.events(EventQuery()), last.seq if last else 0, progress), tx.identity(), 0, against)
+            found = chain.verify(_told(tx.events(EventQuery()), last.seq if last else 0, progress), tx.named(), 0, against)
             return _verified(found, None, against)
         try:
             first = tx.event(since[0])

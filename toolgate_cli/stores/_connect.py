@@ -10,7 +10,7 @@ from typing import TypeVar
 
 from ..host.crash import point
 from ._faults import CAUGHT, busy, fault, is_busy
-from ._place import read_only_media
+from ._place import read_only_media, refuse_pipes
 from ._schema import VERSION, migrate, version_of
 
 # a checkpoint costs three syncs more: every 3,000 pages (12 MB of log) is about every 50 decisions
@@ -34,6 +34,7 @@ def patiently(action: Callable[[], T], path: str, patience: float, jitter: Calla
 
 
 def _raw(path: str, options: str) -> sqlite3.Connection:
+    refuse_pipes(path)
     quoted = "".join(chr(byte) if byte in _PLAIN else f"%{byte:02x}" for byte in os.fsencode(path))
     return sqlite3.connect(f"file://{quoted}?{options}", uri=True, isolation_level=None, timeout=0.0, cached_statements=256)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 
 from ..core.errors import ToolgateError
 from ..host.private import new_private_file, private_folder, tighten
@@ -38,6 +39,17 @@ def refuse_network(path: str) -> None:
     if kind:
         said = f"the database is on a network file system ({kind}), whose locks do not hold: {path}"
         raise ToolgateError("storage", said, "choose a local file with --db")
+
+
+def refuse_pipes(path: str) -> None:
+    """Raises ToolgateError("storage") where something else than a file has the name of one that SQLite opens: it would wait for ever."""
+    for name in (path, path + "-journal"):
+        try:
+            kind = os.stat(name).st_mode
+        except OSError:
+            continue
+        if not stat.S_ISREG(kind) and not stat.S_ISDIR(kind):
+            raise ToolgateError("storage", f"not a file: {name}", "remove it, or choose another store with --db")
 
 
 def read_only_media(path: str) -> bool:

@@ -67,7 +67,8 @@ _DEFINITION = f"SELECT {columns(Definition)} FROM definitions WHERE digest = ?"
 _ACCEPTED = "SELECT 1 FROM checked WHERE digest = ? AND checker = ?"
 _EVENT = f"SELECT {columns(Event)} FROM events WHERE seq = ?"
 _HEAD = f"SELECT {columns(Event)} FROM events WHERE seq > 0 ORDER BY seq DESC LIMIT 1"
-_IDENTITY = "SELECT id FROM identity"
+_NAMED = "SELECT id FROM identity"
+_IDENTITY = f"SELECT coalesce((SELECT prev FROM events WHERE seq = 1), ({_NAMED}))"
 
 
 class SqliteReader:
@@ -219,7 +220,13 @@ class SqliteReader:
 
     def identity(self) -> str:
         """ "" where there is no database yet: the first write makes it."""
-        found = self._one(tuple, _IDENTITY)
-        if found is None:
+        return self._text(_IDENTITY)
+
+    def named(self) -> str:
+        return self._text(_NAMED)
+
+    def _text(self, statement: str) -> str:
+        found = self._one(tuple, statement)
+        if found is None or found[0] is None:
             raise ToolgateError("storage", f"the database has lost its id: {self._path}", "restore a copy, then toolgate audit verify")
         return str(found[0])

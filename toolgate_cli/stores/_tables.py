@@ -190,3 +190,6 @@ class MemoryReader:
 
     def identity(self) -> str:
         return self._identity
+
+    def named(self) -> str:
+        return self._identity

@@ -15,6 +15,8 @@ import struct
 import time
 from collections.abc import Callable
 
+from ..host.private import open_file
+
 _FLOCK = "hhqqi4x"
 _GATE, _FIELD = 0, 1  # one byte each
 _STAY = 0.002  # seconds for which a writer that goes on at once need not queue again: its caches are warm, a change of turns costs more
@@ -41,7 +43,7 @@ class Turn:
     def take(self, until: float) -> bool:
         """Waits for our turn, at most until `until` (`time.monotonic`); False if it did not come. Raises OSError."""
         if self._descriptor < 0:
-            self._descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+            self._descriptor = open_file(self._path, os.O_RDWR | os.O_CREAT)
         since = time.monotonic()
         if since < self._stay and self._try(_FIELD):
             return True
