@@ -8,21 +8,25 @@ import pytest
 
 from toolgate_cli.core.errors import ToolgateError
 from toolgate_cli.core.types import CALL_ORIGINS, Origin, Status, Verb
-from toolgate_cli.core.verbs import TABLE, Handler, State, handler, state_of, works
+from toolgate_cli.core.verbs import TABLE, Handler, State, Waits, first, handler, name, state_of, works
 
 VERBS: tuple[Verb, ...] = ("approve", "reject", "retry", "continue-tool", "answer", "review", "continue", "retry --step", "cancel")
 DRAWN = """
 APPROVAL_REQUIRED   start     refuse  -          -        -       -     -          -           cancel   approve | reject
 EXPIRED             lapsed    refuse  ask_again  -        -       -     -          -           cancel   retry | reject
+APPROVAL_IN_DOUBT   start     refuse  -          -        -       -     -          -           cancel   reject | approve --may-run-twice
 EXECUTION_FAILED    -         refuse  replay     give_up  -       -     -          -           cancel   retry | reject | continue-tool
-NOT_RECEIVED        -         refuse  -          give_up  -       -     -          -           cancel   reject | continue-tool
+FAILED_IN_DOUBT     -         refuse  replay     give_up  -       -     -          -           cancel   continue-tool --outcome-file | retry --may-run-twice | reject
+NOT_VALID           -         refuse  replay     give_up  -       -     -          -           cancel   continue-tool | reject | retry
+NOT_RECEIVED        -         refuse  -          give_up  -       -     -          -           cancel   continue-tool | reject
 OUTCOME_UNKNOWN     -         refuse  replay     give_up  -       -     -          -           cancel   continue-tool --outcome-file | retry --may-run-twice | reject
-POLICY_DENIED       override  refuse  override   give_up  -       -     -          -           cancel   reject | continue-tool
+POLICY_DENIED       override  refuse  override   give_up  -       -     -          -           cancel   continue-tool | reject
 STEP_APPROVAL       pass      fail    -          -        -       -     -          -           cancel   approve --step | reject --step
 ESCALATION          pass      fail    -          -        -       -     -          -           cancel   approve --step | reject --step
 REVIEW              -         -       -          -        -       pass  -          -           cancel   review
 INPUT               -         -       -          -        answer  -     -          -           cancel   answer
 RUNNING             -         -       -          -        -       -     take_over  -           cancel   continue | wait
+DRIVEN              -         -       -          -        -       -     owned      -           cancel   wait
 PAUSED              -         -       -          -        -       -     drive      reposition  cancel   continue | retry --step
 FAILED              -         -       -          -        -       -     -          reposition  -        retry --step
 COMPLETED           -         -       -          -        -       -     -          -           -        runs show
@@ -41,10 +45,10 @@ def test_a_cell_is_its_handler_or_a_refusal_that_says_what_works(state: State, v
     with pytest.raises(ToolgateError) as caught:
         handler(state, verb, "c7")
     assert caught.value.kind == "wrong_state"
-    assert state in caught.value.message and verb in caught.value.message
-    first = works(state).split(" | ")[0]
-    assert f"use {first}" in caught.value.message
-    words, _, flag = first.partition(" --")
+    assert name(state) in caught.value.message and verb in caught.value.message
+    advised = works(state).split(" | ")[0]
+    assert f"use {advised}" in caught.value.message
+    words, _, flag = advised.partition(" --")
     assert caught.value.hint == f"toolgate {words} c7" + (f" --{flag}" if flag else "")
 
 
@@ -86,25 +90,49 @@ def test_a_refusal_reads_as_a_sentence() -> None:
 )
 def test_an_open_row_is_its_own_state_whatever_the_run_says(origin: Origin) -> None:
     for status in ("RUNNING", "AWAITING_TOOL_APPROVAL", "AWAITING_TOOL_DECISION"):
-        assert state_of(status, origin) == origin
+        assert state_of(status, Waits(origin)) == origin
 
 
 @pytest.mark.parametrize("origin", ["OUTCOME_UNKNOWN", "POLICY_DENIED", "STEP_APPROVAL", "REVIEW", "INPUT", "APPROVAL_REQUIRED"])
 def test_only_a_failed_call_can_be_one_that_was_not_received(origin: Origin) -> None:
-    assert state_of("AWAITING_TOOL_DECISION", "EXECUTION_FAILED", arguments_missing=True) == "NOT_RECEIVED"
-    assert state_of("AWAITING_TOOL_DECISION", origin, arguments_missing=True) == origin
+    assert state_of("AWAITING_TOOL_DECISION", Waits("EXECUTION_FAILED", refused="RECEIVE")) == "NOT_RECEIVED"
+    assert state_of("AWAITING_TOOL_DECISION", Waits("EXECUTION_FAILED", refused="VALIDATE")) == "NOT_VALID"
+    assert state_of("AWAITING_TOOL_DECISION", Waits(origin, refused="RECEIVE")) == origin
 
 
 def test_only_an_approval_expires() -> None:
-    assert state_of("AWAITING_TOOL_APPROVAL", "APPROVAL_REQUIRED", expired=True) == "EXPIRED"
+    assert state_of("AWAITING_TOOL_APPROVAL", Waits("APPROVAL_REQUIRED", expired=True)) == "EXPIRED"
     for origin in set(CALL_ORIGINS) - {"APPROVAL_REQUIRED", "CONFIRMATION_REQUIRED"}:
-        assert state_of("AWAITING_TOOL_DECISION", origin, expired=True) == origin
+        assert state_of("AWAITING_TOOL_DECISION", Waits(origin, expired=True)) == origin
+
+
+def test_a_doubt_is_before_what_failed_and_behind_what_expired() -> None:
+    assert state_of("AWAITING_TOOL_DECISION", Waits("EXECUTION_FAILED", doubt=True, refused="VALIDATE")) == "FAILED_IN_DOUBT"
+    assert state_of("AWAITING_TOOL_APPROVAL", Waits("APPROVAL_REQUIRED", doubt=True)) == "APPROVAL_IN_DOUBT"
+    assert state_of("AWAITING_TOOL_APPROVAL", Waits("APPROVAL_REQUIRED", doubt=True, expired=True)) == "EXPIRED"
+    assert state_of("AWAITING_TOOL_DECISION", Waits("POLICY_DENIED", doubt=True)) == "POLICY_DENIED"
+
+
+def test_only_a_run_without_a_row_is_driven() -> None:
+    assert state_of("RUNNING", None, driven=True) == "DRIVEN" and state_of("PAUSED", None, driven=True) == "PAUSED"
+    assert state_of("RUNNING", Waits("POLICY_DENIED"), driven=True) == "POLICY_DENIED"
+
+
+def test_a_state_is_named_by_words_that_a_person_has_seen() -> None:
+    shown = {*get_args(Origin), *get_args(Status)}
+    for state in get_args(State):
+        assert name(state).split(" ")[0] in shown, state
+
+
+def test_what_was_never_started_is_mended_and_refused_arguments_stay() -> None:
+    assert first("EXECUTION_FAILED") == "mend the cause, then" and works("EXECUTION_FAILED").startswith("retry")
+    assert all("arguments" in first(state) and works(state).startswith("continue-tool") for state in ("NOT_VALID", "NOT_RECEIVED"))
 
 
 def test_a_cancelled_run_is_cancelled_and_a_row_of_it_is_a_doubt() -> None:
     assert state_of("CANCELLED", None) == "CANCELLED"
-    assert state_of("CANCELLED", "OUTCOME_UNKNOWN") == "CANCELLED_IN_DOUBT"
-    assert state_of("CANCELLED", "OUTCOME_UNKNOWN", expired=True, arguments_missing=True) == "CANCELLED_IN_DOUBT"
+    assert state_of("CANCELLED", Waits("OUTCOME_UNKNOWN")) == "CANCELLED_IN_DOUBT"
+    assert state_of("CANCELLED", Waits("OUTCOME_UNKNOWN", True, True, "RECEIVE")) == "CANCELLED_IN_DOUBT"
 
 
 @pytest.mark.parametrize(
@@ -128,7 +156,7 @@ def test_a_run_without_a_row_is_what_its_status_says(status: Status, state: Stat
 
 @pytest.mark.parametrize("origin", ["CONFIRMATION_REQUIRED", "JUNK", ""])
 def test_what_nothing_here_makes_can_be_cancelled_and_nothing_else(origin: str) -> None:
-    state = state_of("AWAITING_TOOL_APPROVAL", origin)  # type: ignore[arg-type]  # by other hands
+    state = state_of("AWAITING_TOOL_APPROVAL", Waits(origin))  # type: ignore[arg-type]  # by other hands
     assert state == "UNKNOWN" and handler(state, "cancel") == "cancel"
     for verb in ("approve", "reject", "retry", "continue-tool"):
         with pytest.raises(ToolgateError) as caught:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from typing import NamedTuple
 
 from toolgate_cli.core.errors import ToolgateError
@@ -10,7 +11,8 @@ from toolgate_cli.core.types import Verb
 from toolgate_cli.core.verbs import State
 from toolgate_cli.runtime.desk import Desk
 
-from .fakes import COMPLETE, FAILED, LOST
+from . import texts
+from .fakes import COMPLETE, FAILED, LOST, Killed
 from .kit import Home
 from .texts import FLOWS
 
@@ -43,6 +45,34 @@ def _not_received(home: Home) -> Stand:
     return _call(home, home.start("free", text="x" * 1001))
 
 
+def _not_valid(home: Home) -> Stand:
+    """The schema is mended since."""
+    home.write(
+        texts.operator({"free.send": texts.tool("free.send", schema='{ type = "object", properties = { text = { const = "ho" } } }')})
+    )
+    stand = _call(home, home.start("free"))
+    home.write(texts.operator())
+    return stand
+
+
+def _failed_in_doubt(home: Home) -> Stand:
+    stand = _unknown(home)
+    home.tools.plan["free.send"] = [FAILED]
+    home.decide("retry", stand.run, may_run_twice=True)
+    return stand
+
+
+def _approval_in_doubt(home: Home) -> Stand:
+    """The tool changed after a start whose end is not known."""
+    home.tools.plan["ask.send"] = [LOST]
+    stand = _approval(home)
+    home.decide("approve", stand.run)
+    home.write(texts.operator({"ask.send": texts.tool("ask.send", about="new")}))
+    with suppress(ToolgateError):
+        home.decide("retry", stand.run, may_run_twice=True)
+    return stand
+
+
 def _unknown(home: Home) -> Stand:
     home.tools.plan["free.send"] = [LOST]
     return _call(home, home.start("free"))
@@ -67,6 +97,20 @@ def _running(home: Home) -> Stand:
     return Stand(home.events(type="RUN_STARTED")[-1].run_id or "")
 
 
+def _driven(home: Home) -> Stand:
+    """Its owner is at work: a model is asked."""
+    process = home.process()
+
+    def asked(_: object) -> list[object]:
+        process.store.dead = True  # nothing more of it happens in this test, and its lock is held
+        raise Killed
+
+    home.models.turns["s"] = [asked]
+    home.write(talk=FLOWS["talk"])
+    home.killed(lambda: process.desk.start("talk", {}, {}))
+    return Stand(home.events(type="RUN_STARTED")[-1].run_id or "")
+
+
 def _cancelled(home: Home) -> Stand:
     run = home.start("ask")
     home.desk().cancel(run, None)
@@ -87,6 +131,9 @@ BRING_ABOUT: dict[State, Callable[[Home], Stand]] = {
     "APPROVAL_REQUIRED": _approval,
     "EXPIRED": _expired,
     "EXECUTION_FAILED": _failed_call,
+    "APPROVAL_IN_DOUBT": _approval_in_doubt,
+    "FAILED_IN_DOUBT": _failed_in_doubt,
+    "NOT_VALID": _not_valid,
     "NOT_RECEIVED": _not_received,
     "OUTCOME_UNKNOWN": _unknown,
     "POLICY_DENIED": _denied,
@@ -95,6 +142,7 @@ BRING_ABOUT: dict[State, Callable[[Home], Stand]] = {
     "REVIEW": lambda home: Stand(home.start("review")),
     "INPUT": lambda home: Stand(home.start("form")),
     "RUNNING": _running,
+    "DRIVEN": _driven,
     "PAUSED": lambda home: Stand(home.start("pauses")),
     "FAILED": lambda home: Stand(home.start("fails")),
     "COMPLETED": lambda home: Stand(home.start("free")),
@@ -202,4 +250,6 @@ def obey(home: Home, hint: str) -> object:
             return desk.answer(desk.select_step(about, None, "answer"), {"street": "High Street"}, {})
         case "continue":
             return desk.continue_run(about)
+        case "wait":
+            return desk.wait(about, "done", 0)
     raise ToolgateError("usage", f"no such command: {hint}")

@@ -13,6 +13,7 @@ from toolgate_cli.core.errors import ToolgateError
 from toolgate_cli.core.intents import Completion
 from toolgate_cli.core.results import ToolResult
 from toolgate_cli.core.soundness import DEPTH
+from toolgate_cli.runtime.answers import Advice
 
 from . import texts
 from .fakes import COMPLETE, FAILED, LOST, OK, Started, call
@@ -166,11 +167,11 @@ def test_a_file_that_breaks_on_the_way_is_told_beside_the_answer_and_the_run_goe
     run, starts = answer.run.run.id, len(home.tools.starts)
     assert answer.effect == {"start": "started", "approve": "approved", "retry": "retried"}[verb]
     assert answer.fault is not None and answer.fault.kind == "invalid" and "toolgate.toml" in answer.fault.message
-    assert answer.next == (f"toolgate continue {run}",) and answer.pending == () and answer.run.outputs == {"a": "done"}
+    assert answer.next == (Advice(f"toolgate continue {run}"),) and answer.pending == () and answer.run.outputs == {"a": "done"}
     assert home.run(run).status == "RUNNING" and home.outcome(home.tools.starts[-1].call).status == "succeeded"
     home.processes[-1].end()
     home.write(texts.operator())
-    obey(home, answer.next[0])
+    obey(home, answer.next[0].command)
     assert home.run(run).status == "COMPLETED" and len(home.tools.starts) == starts + 1 and home.value(run, "after") == "yes"
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final, Literal, cast
 
 from .declared import Argument, Option, Parameter, parameters
 from .options import frame
@@ -155,7 +155,8 @@ def _moves(tx: Reader, verb: str, row: Row) -> bool:
     if run is None:
         return False
     expired = row.expires_at is not None and row.expires_at <= SystemClock().now()
-    state = verbs.state_of(run.status, row.origin, stored is not None and stored[0].arguments is None, expired)
+    refused: Literal["RECEIVE"] | None = "RECEIVE" if stored is not None and stored[0].arguments is None else None
+    state = verbs.state_of(run.status, verbs.Waits(row.origin, expired, refused=refused))
     return verbs.TABLE[state].get(cast("Verb", verb)) not in (None, "lapsed", "override", "nothing")
 
 

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from ..runtime.desk import Desk
 
 
+_LONGEST = 300  # characters of a reason
+
+
 class Manner(NamedTuple):
     """How a decision is to be made: without a question (`yes`), never with one (`no_input`)."""
 
@@ -75,9 +78,22 @@ def told(frame: Frame, verb: Verb | str, answer: Answer, exit_status: bool = Fal
     if answer.fault is not None:  # the verb took effect, and something kept the run from going on: both are told
         tell(frame, answer.fault)
         code = code if code in (exits.IN_DOUBT, 1) else 1
-    for command in answer.next:
-        frame.note(fill("next: {}", frame.here(command)))
+    advise(frame, answer)
     return code
+
+
+def advise(frame: Frame, answer: Answer) -> None:
+    """Says what moves the run on and, where stdout gets columns, why each call or step waits: a person reads on stderr."""
+    if frame.format() == "tsv":
+        for waiting in answer.pending:
+            if waiting.row.reason:
+                frame.note(fill("note: {} waits as {}: {}", waiting.ref, waiting.row.origin, shortened(waiting.row.reason)))
+    for advice in answer.next:
+        frame.note(fill("next: {}{}", f"{advice.first}: " if advice.first else "", frame.here(advice.command)))
+
+
+def shortened(text: str) -> str:
+    return text if len(text) <= _LONGEST else text[:_LONGEST] + "..."
 
 
 def tell(frame: Frame, fault: ToolgateError) -> None:

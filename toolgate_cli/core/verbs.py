@@ -7,11 +7,15 @@ from typing import Literal
 
 from .errors import ToolgateError
 from .types import Origin, Status, Verb
+from .values import NamedTuple
 
 State = Literal[
     "APPROVAL_REQUIRED",
     "EXPIRED",  # an approval whose time is over
+    "APPROVAL_IN_DOUBT",  # an approval of a call that may have taken effect already, and must not a second time
     "EXECUTION_FAILED",
+    "FAILED_IN_DOUBT",  # a failure of such a call
+    "NOT_VALID",  # a call whose arguments do not fit the schema
     "NOT_RECEIVED",  # a call refused at RECEIVE: stored without its arguments
     "OUTCOME_UNKNOWN",
     "POLICY_DENIED",
@@ -20,6 +24,7 @@ State = Literal[
     "REVIEW",
     "INPUT",
     "RUNNING",
+    "DRIVEN",  # running, and its owner is at work
     "PAUSED",
     "FAILED",
     "COMPLETED",
@@ -39,6 +44,7 @@ Handler = Literal[
     "fail",
     "answer",
     "take_over",
+    "owned",
     "drive",
     "reposition",
     "cancel",
@@ -50,7 +56,10 @@ Handler = Literal[
 TABLE: Mapping[State, Mapping[Verb, Handler]] = {
     "APPROVAL_REQUIRED": {"approve": "start", "reject": "refuse", "cancel": "cancel"},
     "EXPIRED": {"approve": "lapsed", "reject": "refuse", "retry": "ask_again", "cancel": "cancel"},
+    "APPROVAL_IN_DOUBT": {"approve": "start", "reject": "refuse", "cancel": "cancel"},
     "EXECUTION_FAILED": {"reject": "refuse", "retry": "replay", "continue-tool": "give_up", "cancel": "cancel"},
+    "FAILED_IN_DOUBT": {"reject": "refuse", "retry": "replay", "continue-tool": "give_up", "cancel": "cancel"},
+    "NOT_VALID": {"reject": "refuse", "retry": "replay", "continue-tool": "give_up", "cancel": "cancel"},
     "NOT_RECEIVED": {"reject": "refuse", "continue-tool": "give_up", "cancel": "cancel"},
     "OUTCOME_UNKNOWN": {"reject": "refuse", "retry": "replay", "continue-tool": "give_up", "cancel": "cancel"},
     "POLICY_DENIED": {"approve": "override", "reject": "refuse", "retry": "override", "continue-tool": "give_up", "cancel": "cancel"},
@@ -60,30 +69,56 @@ TABLE: Mapping[State, Mapping[Verb, Handler]] = {
     "INPUT": {"answer": "answer", "cancel": "cancel"},
     "UNKNOWN": {"cancel": "cancel"},
     "RUNNING": {"continue": "take_over", "cancel": "cancel"},
+    "DRIVEN": {"continue": "owned", "cancel": "cancel"},
     "PAUSED": {"continue": "drive", "retry --step": "reposition", "cancel": "cancel"},
     "FAILED": {"retry --step": "reposition"},
     "COMPLETED": {},
     "CANCELLED": {"cancel": "nothing"},
     "CANCELLED_IN_DOUBT": {"continue-tool": "settle", "cancel": "nothing"},
 }
+# The first of them is what a person is advised to do.
 _WORKS: Mapping[State, str] = {
     "APPROVAL_REQUIRED": "approve | reject",
     "EXPIRED": "retry | reject",
+    "APPROVAL_IN_DOUBT": "reject | approve --may-run-twice",
     "EXECUTION_FAILED": "retry | reject | continue-tool",
-    "NOT_RECEIVED": "reject | continue-tool",
+    "FAILED_IN_DOUBT": "continue-tool --outcome-file | retry --may-run-twice | reject",
+    "NOT_VALID": "continue-tool | reject | retry",
+    "NOT_RECEIVED": "continue-tool | reject",
     "OUTCOME_UNKNOWN": "continue-tool --outcome-file | retry --may-run-twice | reject",
-    "POLICY_DENIED": "reject | continue-tool",
+    "POLICY_DENIED": "continue-tool | reject",
     "STEP_APPROVAL": "approve --step | reject --step",
     "ESCALATION": "approve --step | reject --step",
     "REVIEW": "review",
     "INPUT": "answer",
     "UNKNOWN": "cancel",
     "RUNNING": "continue | wait",
+    "DRIVEN": "wait",
     "PAUSED": "continue | retry --step",
     "FAILED": "retry --step",
     "COMPLETED": "runs show",  # it is over; a new start would do all of it again
     "CANCELLED": "runs show",
     "CANCELLED_IN_DOUBT": "continue-tool --outcome-file",
+}
+# What comes before the advice, where that alone would not be understood.
+_FIRST: Mapping[State, str] = {
+    "APPROVAL_IN_DOUBT": "an earlier start may have taken effect",
+    "EXECUTION_FAILED": "mend the cause, then",
+    "FAILED_IN_DOUBT": "an earlier start may have taken effect: find out, then",
+    "NOT_VALID": "its arguments stay as they are: reject it or start anew, or go on without it",
+    "NOT_RECEIVED": "its arguments were refused and are not stored: reject it or start anew, or go on without it",
+    "OUTCOME_UNKNOWN": "find out what happened, then",
+    "CANCELLED_IN_DOUBT": "find out what happened, then",
+}
+# A state that is in no list of what waits, in the words of that list.
+_NAMES: Mapping[State, str] = {
+    "EXPIRED": "APPROVAL_REQUIRED that has expired",
+    "APPROVAL_IN_DOUBT": "APPROVAL_REQUIRED of a call that may have taken effect",
+    "FAILED_IN_DOUBT": "EXECUTION_FAILED of a call that may have taken effect",
+    "NOT_VALID": "EXECUTION_FAILED of arguments that do not validate",
+    "NOT_RECEIVED": "EXECUTION_FAILED of arguments that are not stored",
+    "DRIVEN": "RUNNING",
+    "CANCELLED_IN_DOUBT": "OUTCOME_UNKNOWN of a cancelled run",
 }
 # The kind of row that a waiting status speaks of, for a run whose rows were not looked at.
 _WAITING: Mapping[Status, State] = {
@@ -106,6 +141,16 @@ def works(state: State) -> str:
     return _WORKS[state]
 
 
+def name(state: State) -> str:
+    """The state in the words that a person is shown."""
+    return _NAMES.get(state, state)
+
+
+def first(state: State) -> str:
+    """What is to be known or done before the command that is advised; "" where the command says it all."""
+    return _FIRST.get(state, "")
+
+
 def command(state: State, subject: str = "", detail: str = "", verb: Verb | None = None) -> str:
     """The first command that works there, or the one of the verb where that works. `subject`: the id that it is about; `detail`: what its
     flag, if it has one, is given."""
@@ -124,7 +169,7 @@ def handler(state: State, verb: Verb, subject: str = "", detail: str = "") -> Ha
         raise ToolgateError("storage", "what waits there was changed by other hands", command(state, subject))
     verbs = works(state).split(" | ")
     use = " or ".join(filter(None, (", ".join(verbs[:-1]), verbs[-1])))
-    raise ToolgateError("wrong_state", f"{verb} does not apply to {state}: use {use}", command(state, subject, detail))
+    raise ToolgateError("wrong_state", f"{verb} does not apply to {name(state)}: use {use}", command(state, subject, detail))
 
 
 def moves(state: State, verb: Verb) -> bool:
@@ -132,15 +177,26 @@ def moves(state: State, verb: Verb) -> bool:
     return TABLE[state].get(verb) not in (None, "lapsed", "override")
 
 
-def state_of(run_status: Status, origin: Origin | None, arguments_missing: bool = False, expired: bool = False) -> State:
-    """The row of the table for a run and the open row that the verb is about (`origin` None: it is about the run as a whole).
-    `arguments_missing`: the call was refused at RECEIVE; `expired`: the time of the row is over, which counts for approvals alone."""
+class Waits(NamedTuple):
+    """What of an open row decides which state it is. `expired` counts for approvals alone; `doubt`: a start of the call may have taken
+    effect, and it is not declared safe to repeat; `refused`: the phase in which its arguments were."""
+
+    origin: Origin
+    expired: bool = False
+    doubt: bool = False
+    refused: Literal["RECEIVE", "VALIDATE"] | None = None
+
+
+def state_of(run_status: Status, waits: Waits | None, driven: bool = False) -> State:
+    """The row of the table for a run and the open row that the verb is about (None: it is about the run as a whole). `driven`: the owner
+    of the run is at work."""
     if run_status == "CANCELLED":
-        return "CANCELLED" if origin is None else "CANCELLED_IN_DOUBT"
-    if origin is None:
-        return _WAITING[run_status]
-    if origin == "APPROVAL_REQUIRED" and expired:
-        return "EXPIRED"
-    if origin == "EXECUTION_FAILED" and arguments_missing:
-        return "NOT_RECEIVED"
+        return "CANCELLED" if waits is None else "CANCELLED_IN_DOUBT"
+    if waits is None:
+        return "DRIVEN" if driven and run_status == "RUNNING" else _WAITING[run_status]
+    origin = waits.origin
+    if origin == "APPROVAL_REQUIRED":
+        return "EXPIRED" if waits.expired else "APPROVAL_IN_DOUBT" if waits.doubt else origin
+    if origin == "EXECUTION_FAILED" and (waits.doubt or waits.refused is not None):
+        return "FAILED_IN_DOUBT" if waits.doubt else "NOT_RECEIVED" if waits.refused == "RECEIVE" else "NOT_VALID"
     return origin if origin in TABLE else "UNKNOWN"  # type: ignore[return-value]  # a state of that name

@@ -63,15 +63,22 @@ class RunView(NamedTuple):
     erased: tuple[str, ...] = ()
 
 
+class Advice(NamedTuple):
+    """A command that moves something on, to paste. `first`: what is to be known or done before it ("": nothing)."""
+
+    command: str
+    first: str = ""
+
+
 class Answer(NamedTuple):
-    """What a verb that moves a run answers with. `head`: `seq:hash`; `next`: commands that move the run on, to paste; `fault`: what kept
-    the run from being carried on after the verb had taken effect."""
+    """What a verb that moves a run answers with. `head`: `seq:hash`; `next`: what moves the run on; `fault`: what kept the run from being
+    carried on after the verb had taken effect."""
 
     effect: EffectWord
     run: RunView
     pending: tuple[Waiting, ...]
     head: str
-    next: tuple[str, ...]
+    next: tuple[Advice, ...]
     fault: ToolgateError | None = None
 
 

@@ -10,8 +10,8 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Literal, TypeAlias
 
-from ..core import canonical, chain, changes, digests, quorum
-from ..core.errors import ToolgateError
+from ..core import canonical, chain, changes, digests, quorum, verbs
+from ..core.errors import Choice, ToolgateError
 from ..core.records import Call, EventQuery, Row, Vote
 from ..core.types import Json
 from ..core.verdict import Park, Question, Start
@@ -76,7 +76,7 @@ def _decide(engine: Engine, unit: Unit, target: Row, decision: Decision) -> Deci
     case = Case(engine, unit, run, row, stored[0], decision)
     if standing.is_over(row, unit.now) and row.on_expiry == "reject" and run.status != "CANCELLED":
         return ending.lapse(case)
-    name = standing.handler(unit.tx, run, row, decision.verb, unit.now)
+    name = standing.handler(unit.tx, run, row, decision.verb, standing.of(unit))
     if name == "start" and row.expires_at is not None and unit.behind:  # what cannot be judged is no yes (I5)
         raise ToolgateError(
             "expired",
@@ -254,10 +254,13 @@ def _with_changes(unit: Unit, row: Row, verdict: Park) -> Park:
 def _parked_again(verdict: Park, row: Row, *, asked_again: bool = False, as_edited: str = "") -> ToolgateError | None:
     """How a verb ends whose call was parked again without a start."""
     if row.origin == "POLICY_DENIED":
-        return ToolgateError("policy_denied", f"the policy now denies {row.id}: {row.reason}", f"toolgate continue-tool {row.id}")
+        denied = verbs.command("POLICY_DENIED", digests.ref(row))
+        return ToolgateError("policy_denied", f"the policy now denies {row.id}: {row.reason}", denied)
     if row.origin == "APPROVAL_REQUIRED" and not asked_again:
         why = f"its tool changed after it was parked: {row.reason}" if verdict.superseded else f"the policy asks for it: {row.reason}"
-        return ToolgateError("superseded", f"{row.id}{as_edited} waits for approval: {why}", f"toolgate pending show {row.id}")
+        ref = digests.ref(row)
+        choices = [Choice(f"toolgate pending show {ref}", ""), Choice(verbs.command("APPROVAL_REQUIRED", ref), "")]
+        return ToolgateError("superseded", f"{row.id}{as_edited} waits for approval: {why}", choices=choices)
     return None
 
 

@@ -125,11 +125,11 @@ class Desk(Window):
     def select(self, words: Sequence[str], verb: Verb) -> Waiting:
         """The one open call that [RUN] [CALL] means."""
         with self._settled() as tx:
-            return self._waiting(tx, selecting.row(tx, words, verb, self._now(tx)))
+            return self._waiting(tx, selecting.row(tx, words, verb, self._moment(tx)))
 
     def select_step(self, run: str, step: str | None, verb: Verb) -> Waiting:
         with self._settled() as tx:
-            return self._waiting(tx, selecting.step(tx, run, step, verb, self._now(tx)))
+            return self._waiting(tx, selecting.step(tx, run, step, verb, self._moment(tx)))
 
     # Of all of them `ask` is called with what is to be decided, once nothing refuses that; None: the verb itself is the decision.
     def approve(

@@ -10,7 +10,7 @@ from ..core.errors import ToolgateError
 from ..core.pointer import escape
 from ..core.records import Outcome, Row
 from ..core.types import Json
-from . import recovery
+from . import recovery, standing
 from .cases import Case, Decided, claim
 
 
@@ -79,9 +79,8 @@ def _outcome(found: Mapping[str, Json]) -> tuple[bool, Json]:
 def settle_doubt(case: Case) -> Decided:
     """The doubt of a cancelled run: recorded, and nothing moves."""
     if case.decision.outcome is None:
-        raise ToolgateError(
-            "wrong_state", f"the run of {case.row.id} was cancelled", f"toolgate continue-tool {case.row.id} --outcome-file FILE"
-        )
+        hint = standing.command(case.unit.tx, case.run, case.row, standing.of(case.unit))
+        raise ToolgateError("wrong_state", f"the run of {case.row.id} was cancelled: only what a person found out settles its doubt", hint)
     return _found_out(case)
 
 
@@ -101,6 +100,6 @@ def override(case: Case) -> Decided:
     refusal = ToolgateError(
         "policy_denied",
         f"the policy denies {case.row.id}: {case.row.reason}",
-        f"toolgate continue-tool {case.row.id}",
+        standing.command(case.unit.tx, case.run, case.row, standing.of(case.unit)),
     )
     return Decided("approved", refusal=refusal)

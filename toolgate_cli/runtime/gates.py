@@ -59,7 +59,7 @@ def _take(engine: Engine, unit: Unit, target: Row, word: Word) -> tuple[EffectWo
         raise ToolgateError("claim_lost", f"the step {target.step} was decided by somebody else", f"toolgate runs show {target.run_id}")
     run = unit.run(row.run_id)
     assert run is not None
-    handler = standing.handler(unit.tx, run, row, word.verb, unit.now)
+    handler = standing.handler(unit.tx, run, row, word.verb, standing.of(unit))
     if handler != "fail":  # a no lets nothing run: a row that other hands changed can still be closed
         parking.asked_by_the_chain(unit, row)
     answers = forms.check(_form(row), word.texts, word.values) if handler == "answer" else {}

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, cast
 
-from ..core import canonical, chain, digests, effects, scopes
+from ..core import canonical, chain, digests, scopes, verbs
 from ..core.definition import declared, is_whole, opened
 from ..core.errors import ToolgateError
 from ..core.fields import HIDDEN
 from ..core.records import Call, Row, RowQuery, Run, RunQuery
 from ..core.types import Json, Provenance
 from . import departed, ownership, redacted, sealing, standing
-from .answers import Answer, EffectWord, RunView, Waiting
+from .answers import Advice, Answer, EffectWord, RunView, Waiting
 
 if TYPE_CHECKING:
     from .ports import Ports
@@ -148,7 +148,7 @@ def answer(ports: Ports, run_id: str, effect: EffectWord, fault: ToolgateError |
         run = tx.run(run_id)
         assert run is not None, run_id
         rows = _rows(ports, tx, tx.find_by_run(run_id), run_id, ports.owners.mine() if fault else None)
-        next = _next(run, rows, driven=run.owner is not None and fault is None and ownership.alive(ports, run.owner))
+        next = _next(ports, tx, run, rows, driven=run.owner is not None and fault is None and ownership.alive(ports, run.owner))
         return Answer(effect, run_view(tx, run), rows, head(tx), next, fault)
 
 
@@ -162,36 +162,9 @@ def reached(run: Run, rows: Sequence[Waiting], until: str) -> bool:
     return over
 
 
-def _next(run: Run, rows: Sequence[Waiting], driven: bool) -> tuple[str, ...]:
-    """The commands that move the run on; `driven`: its owner is at work."""
+def _next(ports: Ports, tx: Reader, run: Run, rows: Sequence[Waiting], driven: bool) -> tuple[Advice, ...]:
+    """What moves the run on; `driven`: its owner is at work."""
+    seen = standing.moment(tx, ports)
     if run.status in ("PAUSED", "RUNNING") and not rows:
-        return () if driven else (f"toolgate continue {run.id}",)
-    return tuple(_command(row) for row in rows)
-
-
-def _command(waiting: Waiting) -> str:
-    row = waiting.row
-    in_doubt = row.doubt is not None and not effects.repeatable(row.doubt)  # starting it again is refused (I9)
-    match row.origin:
-        case "APPROVAL_REQUIRED" if in_doubt:
-            return f"toolgate reject {waiting.ref}"
-        case "EXECUTION_FAILED" if in_doubt:
-            return f"toolgate continue-tool {waiting.ref} --outcome-file FILE"
-        case "APPROVAL_REQUIRED":
-            return f"toolgate {'retry' if waiting.expired else 'approve'} {waiting.ref}"
-        case "EXECUTION_FAILED" if row.starts == 0 and row.cleared == "none":  # it was refused before the start: again it would be
-            return f"toolgate continue-tool {waiting.ref}"
-        case "EXECUTION_FAILED":
-            return f"toolgate {'retry' if waiting.call is None or waiting.call.arguments is not None else 'continue-tool'} {waiting.ref}"
-        case "OUTCOME_UNKNOWN":
-            return f"toolgate continue-tool {waiting.ref} --outcome-file FILE"
-        case "POLICY_DENIED":
-            return f"toolgate continue-tool {waiting.ref}"
-        case "REVIEW":
-            return f"toolgate review {row.run_id} -m NOTE"
-        case "INPUT":
-            return f"toolgate answer {row.run_id}"
-        case "STEP_APPROVAL" | "ESCALATION":
-            return f"toolgate approve {row.run_id} --step {row.step}"
-        case _:  # nothing here makes it: other hands did
-            return f"toolgate cancel {row.run_id}"
+        return () if driven else (Advice(verbs.command(verbs.state_of(run.status, None), run.id)),)
+    return tuple(standing.advice(tx, run, waiting.row, seen) for waiting in rows)

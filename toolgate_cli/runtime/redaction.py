@@ -110,14 +110,14 @@ def _settled(unit: Unit, id: str) -> Call:
     assert run is not None, stored[0].run_id
     row = unit.tx.find(run.id, id)
     if row is not None:
-        raise ToolgateError("wrong_state", f"{id} is not settled: it waits as {row.origin}", standing.command(unit.tx, run, row, unit.now))
+        move = standing.command(unit.tx, run, row, standing.of(unit))
+        raise ToolgateError("wrong_state", f"{id} is not settled: it waits as {row.origin}", move)
     if any(attempt.row.id == id for attempt in unit.tx.attempts(run.id)):
         raise ToolgateError("wrong_state", f"{id} is not settled: it is running", f"toolgate wait {run.id}")
     if stored[1] is None and run.status not in OVER:
         first = standing.first(unit.tx, run)
-        raise ToolgateError(
-            "wrong_state", f"{id} is not settled: its run has not come to it yet", standing.command(unit.tx, run, first, unit.now)
-        )
+        move = standing.command(unit.tx, run, first, standing.of(unit))
+        raise ToolgateError("wrong_state", f"{id} is not settled: its run has not come to it yet", move)
     return stored[0]
 
 

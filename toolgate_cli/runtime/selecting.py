@@ -14,6 +14,7 @@ from ..core.records import Call, EventQuery, Row, RowQuery, Run, RunQuery
 from ..core.types import Json, Verb
 from ..core.values import NamedTuple
 from . import standing
+from .standing import Moment
 
 if TYPE_CHECKING:
     from .store import Reader
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 LOOKING, DECIDING = 4, 8  # the shortest prefix of an id that serves
 ID_LENGTH = 14
 MOST = 10  # commands to choose from
+_TOLD = 3  # of those that are not to choose from
 SHOWN = 20  # candidates that are looked up where nothing was named
 
 
@@ -104,41 +106,41 @@ def _any_call(tx: Reader, word: str) -> Call:
     return found[0]
 
 
-def row(tx: Reader, words: Sequence[str], verb: Verb | None, at: str, shortest: int = DECIDING) -> Row:
+def row(tx: Reader, words: Sequence[str], verb: Verb | None, seen: Moment, shortest: int = DECIDING) -> Row:
     """The one open call that is meant. `verb`: what it is wanted for (None: only to be shown)."""
     asked = read(words)
     of = run(tx, asked.run, shortest) if asked.run is not None else None
     if asked.call is not None:
         found = _named(tx, asked, asked.call, of, shortest)
-        return found if verb is None else _a_call(tx, found, verb, at)
+        return found if verb is None else _a_call(tx, found, verb, seen)
     if of is not None:
-        return _only_of(tx, of, verb, at)
+        return _only_of(tx, of, verb, seen)
     calls = tx.rows(RowQuery(calls_only=True, newest_first=True, limit=SHOWN))
-    return _one(tx, calls, verb, at) if calls else _no_call(tx, verb, at)
+    return _one(tx, calls, verb, seen) if calls else _no_call(tx, verb, seen)
 
 
-def _no_call(tx: Reader, verb: Verb | None, at: str) -> NoReturn:
+def _no_call(tx: Reader, verb: Verb | None, seen: Moment) -> NoReturn:
     steps = [row for row in tx.rows(RowQuery(newest_first=True, limit=MOST)) if row.revision is None]
     if not steps:
         raise ToolgateError("not_found", "no call waits for a decision", "toolgate runs list")
-    choices = [Choice(_command_of(tx, row, verb, at), row.reason or row.step) for row in steps]
+    choices = [Choice(_command_of(tx, row, verb, seen), row.reason or row.step) for row in steps]
     raise ToolgateError("not_found", "no call waits for a decision, and a step that waits is decided by naming it", choices=choices)
 
 
-def _command_of(tx: Reader, row: Row, verb: Verb | None, at: str) -> str:
+def _command_of(tx: Reader, row: Row, verb: Verb | None, seen: Moment) -> str:
     run = tx.run(row.run_id)
     assert run is not None, row.run_id
-    return standing.command(tx, run, row, at, verb)
+    return standing.command(tx, run, row, seen, verb)
 
 
-def _a_call(tx: Reader, found: Row, verb: Verb, at: str) -> Row:
+def _a_call(tx: Reader, found: Row, verb: Verb, seen: Moment) -> Row:
     """A gate, review, escalation or form is decided by naming its step."""
     if found.revision is not None:
         return found
     of = tx.run(found.run_id)
     assert of is not None, found.run_id
-    standing.handler(tx, of, found, verb, at)
-    raise ToolgateError("wrong_state", f"{found.id} is not a call: {of.id} is {of.status}", standing.command(tx, of, found, at, verb))
+    standing.handler(tx, of, found, verb, seen)
+    raise ToolgateError("wrong_state", f"{found.id} is not a call: {of.id} is {of.status}", standing.command(tx, of, found, seen, verb))
 
 
 def _named(tx: Reader, asked: Words, call: str, of: Run | None, shortest: int) -> Row:
@@ -172,34 +174,45 @@ def _settled(tx: Reader, call: str, of: Run | None, shortest: int) -> None:
     raise ToolgateError("claim_lost", f"{call} {state}", f"toolgate runs show {stored[0].run_id}")
 
 
-def _only_of(tx: Reader, of: Run, verb: Verb | None, at: str) -> Row:
+def _only_of(tx: Reader, of: Run, verb: Verb | None, seen: Moment) -> Row:
     rows = tx.find_by_run(of.id)
     calls = [row for row in rows if row.revision is not None]
     if of.status == "CANCELLED":
         calls = []  # a doubt that is left of a cancelled run is never an implicit choice
     if calls:
-        return _one(tx, tuple(calls), verb, at)
+        return _one(tx, tuple(calls), verb, seen)
     waits = rows[0] if rows else None
     if verb is not None:
-        standing.handler(tx, of, waits, verb, at)
-    use = verbs.works(standing.state(tx, of, waits, at))
+        standing.handler(tx, of, waits, verb, seen)
+    use = verbs.works(standing.state(tx, of, waits, seen))
     raise ToolgateError(
-        "wrong_state", f"{of.id} is {of.status} and has no call that waits: use {use}", standing.command(tx, of, waits, at, verb)
+        "wrong_state", f"{of.id} is {of.status} and has no call that waits: use {use}", standing.command(tx, of, waits, seen, verb)
     )
 
 
-def _one(tx: Reader, found: tuple[Row, ...], verb: Verb | None, at: str) -> Row:
+def _one(tx: Reader, found: tuple[Row, ...], verb: Verb | None, seen: Moment) -> Row:
     """The only one; else those that the verb would move, in the order in which `pending list` has them."""
     if len(found) == 1:
         return found[0]
-    moved = [row for row in found if verb is None or standing.moves(tx, row, verb, at)]
-    more = f"and {len(moved) - MOST} more: toolgate pending list" if len(moved) > MOST else ""
+    stand = [(row, standing.of_row(tx, row, seen)) for row in found]
+    moved = [row for row, state in stand if verb is None or verbs.moves(state, verb)]
+    hint = f"and {len(moved) - MOST} more: toolgate pending list" if len(moved) > MOST else ""
+    if not moved:
+        hint = f"{verb} moves none of them: toolgate pending list"
+    elif not hint and len(moved) < len(found):
+        hint = f"{verb} does not move the others: {_others([each for each in stand if each[0] not in moved])}"
     raise ToolgateError(
         "ambiguous",
         f"{len(found) if len(found) < SHOWN else f'{SHOWN} or more'} calls wait for a decision, and nothing is chosen among several",
-        more if moved else f"{verb} moves none of them: toolgate pending list",
+        hint,
         choices=[Choice(f"toolgate {verb or 'pending show'} {row.run_id} {digests.ref(row)}", _title(tx, row)) for row in moved[:MOST]],
     )
+
+
+def _others(stand: Sequence[tuple[Row, verbs.State]]) -> str:
+    """What else waits, and what would move it."""
+    told = [f"{row.id} is {verbs.name(state)} ({verbs.works(state)})" for row, state in stand[:_TOLD]]
+    return ", ".join([*told, *(["toolgate pending list"] if len(stand) > _TOLD else [])])
 
 
 def _title(tx: Reader, row: Row) -> str:
@@ -207,31 +220,34 @@ def _title(tx: Reader, row: Row) -> str:
     return (stored[0].title or stored[0].capability) if stored is not None else row.step
 
 
-def shown(tx: Reader, words: Sequence[str], at: str) -> Row:
-    """What is to be looked at: the one call that is meant, or what a run waits for instead."""
+def shown(tx: Reader, words: Sequence[str], seen: Moment) -> Row:
+    """What is to be looked at: the one call that is meant, what a run waits for instead, or the only thing that waits at all."""
     try:
-        return row(tx, words, None, at, shortest=LOOKING)
+        return row(tx, words, None, seen, shortest=LOOKING)
     except ToolgateError as error:
         asked = read(words)
+        all = tx.rows(RowQuery(newest_first=True, limit=2)) if not words else ()
+        if error.kind == "not_found" and len(all) == 1:
+            return all[0]
         waits = tx.find_by_run(run(tx, asked.run).id) if asked.run is not None and asked.call is None else ()
         if error.kind == "wrong_state" and waits:
             return waits[0]
         raise
 
 
-def step(tx: Reader, word: str, step: str | None, verb: Verb, at: str) -> Row:
+def step(tx: Reader, word: str, step: str | None, verb: Verb, seen: Moment) -> Row:
     """The gate, review, escalation or form that a run waits for. A named step must be the one."""
     of = run(tx, word, DECIDING)
     rows = tx.find_by_run(of.id)
     waits = [row for row in rows if row.revision is None]
     if not waits or of.status == "CANCELLED":
         stands = rows[0] if rows else None
-        standing.handler(tx, of, stands, verb, at)  # mostly raises, naming the verb that works
-        raise ToolgateError("wrong_state", f"{of.id} is {of.status}: no step of it waits", standing.command(tx, of, stands, at))
+        standing.handler(tx, of, stands, verb, seen)  # mostly raises, naming the verb that works
+        raise ToolgateError("wrong_state", f"{of.id} is {of.status}: no step of it waits", standing.command(tx, of, stands, seen))
     found = waits[0]
     if step is not None and step not in (found.step, found.step.rsplit("/", 1)[-1]):
         raise ToolgateError(
-            "wrong_state", f"{of.id} waits for the step {found.step}, not for {step}", standing.command(tx, of, found, at, verb)
+            "wrong_state", f"{of.id} waits for the step {found.step}, not for {step}", standing.command(tx, of, found, seen, verb)
         )
     return found
 

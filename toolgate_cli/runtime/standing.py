@@ -2,21 +2,42 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
-from ..core import canonical, verbs
+from ..core import canonical, digests, effects, verbs
 from ..core.records import Row, Run
-from ..core.types import Verb
+from ..core.types import Json, Verb
+from ..core.values import NamedTuple
+from . import ownership
+from .answers import Advice
 
 if TYPE_CHECKING:
-    from .ports import Clock
+    from .ports import Clock, Ports
     from .store import Reader
+    from .unit import Unit
+
+
+class Moment(NamedTuple):
+    """What beside the store says where something stands: the time that counts, and who is at work now."""
+
+    at: str
+    ports: Ports
 
 
 def now(tx: Reader, clock: Clock) -> str:
     """The later of the clock and the last event: what has expired stays expired when the clock goes back."""
     head = tx.head()
     return clock.now() if head is None else max(clock.now(), head.at)
+
+
+def moment(tx: Reader, ports: Ports) -> Moment:
+    """Now, for who reads."""
+    return Moment(now(tx, ports.clock), ports)
+
+
+def of(unit: Unit) -> Moment:
+    """Now, for who writes."""
+    return Moment(unit.now, unit.ports)
 
 
 def is_over(row: Row, at: str) -> bool:
@@ -28,29 +49,51 @@ def first(tx: Reader, run: Run) -> Row | None:
     return next(iter(tx.find_by_run(run.id)), None)
 
 
-def state(tx: Reader, run: Run, row: Row | None, at: str) -> verbs.State:
+def state(tx: Reader, run: Run, row: Row | None, seen: Moment) -> verbs.State:
     """The row of the table for a run and its open row; without a row, for the run as a whole."""
     if row is None:
-        return verbs.state_of(run.status, None)
-    stored = tx.call(row.id, row.revision) if row.revision is not None else None
-    return verbs.state_of(run.status, row.origin, stored is not None and stored[0].arguments is None, is_over(row, at))
+        return verbs.state_of(run.status, None, run.owner is not None and ownership.alive(seen.ports, run.owner))
+    doubt = row.doubt is not None and not effects.repeatable(row.doubt)  # starting it again is refused (I9)
+    return verbs.state_of(run.status, verbs.Waits(row.origin, is_over(row, seen.at), doubt, _refused(tx, row)))
 
 
-def handler(tx: Reader, run: Run, row: Row | None, verb: Verb, at: str) -> verbs.Handler:
+def _refused(tx: Reader, row: Row) -> Literal["RECEIVE", "VALIDATE"] | None:
+    """In which phase the arguments of a call that failed were refused, by the event that parked it."""
+    if row.origin != "EXECUTION_FAILED" or row.revision is None:
+        return None
+    stored = tx.call(row.id, row.revision)
+    if stored is not None and stored[0].arguments is None:
+        return "RECEIVE"
+    event = tx.event(row.parked_by) if row.starts == 0 and row.parked_by > 0 else None
+    told: Json = canonical.parse(event.payload) if event is not None and event.payload is not None else None
+    invalid = isinstance(told, dict) and told.get("phase") == "VALIDATE" and told.get("code") not in _OF_THE_HOME
+    return "VALIDATE" if invalid else None
+
+
+_OF_THE_HOME = ("unchecked", "unbindable")  # codes of VALIDATE where it is the home that can be mended
+
+
+def handler(tx: Reader, run: Run, row: Row | None, verb: Verb, seen: Moment) -> verbs.Handler:
     """What the verb does there; ToolgateError("wrong_state") says what works, as a command to paste."""
-    return verbs.handler(state(tx, run, row, at), verb, *_named(run, row))
+    return verbs.handler(state(tx, run, row, seen), verb, *_named(run, row))
 
 
-def command(tx: Reader, run: Run, row: Row | None, at: str, verb: Verb | None = None) -> str:
+def command(tx: Reader, run: Run, row: Row | None, seen: Moment, verb: Verb | None = None) -> str:
     """The first command that moves what stands there, of the verb that was asked for where that one does."""
-    return verbs.command(state(tx, run, row, at), *_named(run, row), verb)
+    return verbs.command(state(tx, run, row, seen), *_named(run, row), verb)
 
 
-def moves(tx: Reader, row: Row, verb: Verb, at: str) -> bool:
-    """Whether the verb does more there than to have its refusal recorded."""
+def advice(tx: Reader, run: Run, row: Row | None, seen: Moment) -> Advice:
+    """What is to be done about what stands there."""
+    stands = state(tx, run, row, seen)
+    return Advice(verbs.command(stands, *_named(run, row)), verbs.first(stands))
+
+
+def of_row(tx: Reader, row: Row, seen: Moment) -> verbs.State:
+    """The row of the table for an open row."""
     run = tx.run(row.run_id)
     assert run is not None, row.run_id
-    return verbs.moves(state(tx, run, row, at), verb)
+    return state(tx, run, row, seen)
 
 
 def _named(run: Run, row: Row | None) -> tuple[str, str]:
@@ -58,7 +101,7 @@ def _named(run: Run, row: Row | None) -> tuple[str, str]:
     if row is not None and row.origin not in verbs.TABLE:
         return run.id, ""
     if row is not None:
-        return (row.id, "FILE") if row.revision is not None else (run.id, row.step)
+        return (digests.ref(row), "FILE") if row.revision is not None else (run.id, row.step)
     if run.status in ("COMPLETED", "CANCELLED"):
         return run.id, ""
     error = canonical.parse(run.error) if run.error else None

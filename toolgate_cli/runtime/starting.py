@@ -79,7 +79,7 @@ def _allowed(unit: Unit, run_id: str, verb: Verb) -> Run:
     run = unit.run(run_id)
     if run is None:
         raise ToolgateError("not_found", f"no run {run_id}", "toolgate runs list")
-    standing.handler(unit.tx, run, standing.first(unit.tx, run), verb, unit.now)
+    standing.handler(unit.tx, run, standing.first(unit.tx, run), verb, standing.of(unit))
     return run
 
 

@@ -46,7 +46,7 @@ class Window:
         """A call, or where a run waits for something else, that."""
         self._notice()
         with self._ports.store.read() as tx:
-            return self._waiting(tx, selecting.shown(tx, words, self._now(tx))), looking.head(tx)
+            return self._waiting(tx, selecting.shown(tx, words, self._moment(tx))), looking.head(tx)
 
     def runs(self, status: Status | None, limit: int) -> tuple[tuple[RunView, ...], str]:
         self._notice()
@@ -169,8 +169,8 @@ class Window:
         except ToolgateError:
             return  # it is shown all the same
 
-    def _now(self, tx: Reader) -> str:
-        return standing.now(tx, self._ports.clock)
+    def _moment(self, tx: Reader) -> standing.Moment:
+        return standing.moment(tx, self._ports)
 
     def _waiting(self, tx: Reader, row: Row) -> Waiting:
         run = tx.run(row.run_id)

@@ -8,7 +8,6 @@ from .. import deciding, exits, output
 from ..declared import option
 from ..frame import Frame
 from ..options import MaybeRun
-from ..safe import fill
 from ..views import run as runs
 
 if TYPE_CHECKING:
@@ -39,8 +38,7 @@ def run(frame: Frame, run_id: MaybeRun = None, owner_dead: OwnerDead = None, acc
     for answer in answers:
         if answer.fault is not None:
             deciding.tell(frame, answer.fault)
-        for command in answer.next:
-            frame.note(fill("next: {}", frame.here(command)))
+        deciding.advise(frame, answer)
     codes = [exits.after("recover", answer.run.run, [waiting.row for waiting in answer.pending]) for answer in answers]
     return max([*codes, *(1 for answer in answers if answer.fault is not None)], default=0)
 

@@ -80,7 +80,7 @@ def sheet(rows: Iterable[Waiting]) -> Sheet:
 
 def wide_sheet(rows: Iterable[Waiting]) -> Sheet:
     """For a program that reads columns."""
-    columns = (*_COLUMNS, *_MORE, Column("created_at"), Column("expires_at"))
+    columns = (*_COLUMNS, *_MORE, Column("created_at"), Column("expires_at"), Column("reason"))
     return Sheet(
         columns,
         (
@@ -90,6 +90,7 @@ def wide_sheet(rows: Iterable[Waiting]) -> Sheet:
                 cell(f"{len(w.approvals)}/{w.row.approvals_needed}"),
                 cell(w.row.created_at),
                 cell(w.row.expires_at),
+                cell(w.row.reason),
             )
             for w in rows
         ),

@@ -53,7 +53,7 @@ def answer_json(answer: Answer) -> dict[str, Json]:
         "run": run_json(answer.run),
         "pending": [pending.to_json(waiting) for waiting in answer.pending],
         "head": answer.head,
-        "next": list(answer.next),
+        "next": [advice.command for advice in answer.next],
     }
 
 
@@ -62,7 +62,7 @@ def answer_fields(answer: Answer) -> Fields:
     return (field("run", answer.run.run.id), field("effect", answer.effect), *_standing(answer.run, answer.pending))
 
 
-_ANSWER_COLUMNS: Final = ("run_id", "effect", "status", "pending", "workflow", "step", "error")
+_ANSWER_COLUMNS: Final = ("run_id", "effect", "status", "pending", "workflow", "step", "error", "reason")
 
 
 def answer_sheet(answers: Iterable[Answer]) -> Sheet:
@@ -74,7 +74,8 @@ def answer_sheet(answers: Iterable[Answer]) -> Sheet:
 def _answer_cells(answer: Answer) -> tuple[object, ...]:
     run, error = answer.run.run, answer.run.error
     refs = ",".join(waiting.ref for waiting in answer.pending)
-    return run.id, answer.effect, run.status, refs, run.workflow, answer.run.step, error and error.get("message")
+    reasons = "; ".join(waiting.row.reason for waiting in answer.pending if waiting.row.reason)
+    return run.id, answer.effect, run.status, refs, run.workflow, answer.run.step, error and error.get("message"), reasons or None
 
 
 def state_json(view: RunView, rows: Sequence[Waiting], head: str) -> dict[str, Json]:
