@@ -12,7 +12,7 @@ from toolgate_cli.core.errors import ToolgateError
 from toolgate_cli.core.outline import Node, Outline, Way
 from toolgate_cli.core.progress import progress
 from toolgate_cli.core.records import Call, Event, Row, Run
-from toolgate_cli.runtime.answers import Answer, Checked, Redaction, Remark, RunView, Verified, Waiting
+from toolgate_cli.runtime.answers import Advice, Answer, Checked, Redaction, Remark, RunView, Verified, Waiting
 
 RUN = "r0123456789abc"
 CALL = "c0123456789abc"
@@ -79,7 +79,7 @@ def waiting(origin: str = "APPROVAL_REQUIRED", text: str = "pay") -> Waiting:
 
 
 def answer(effect: str = "approved", status: str = "COMPLETED", *rows: Waiting, text: str = "pay") -> Answer:
-    return Answer(effect, view(status, text), rows, HEAD, ("toolgate approve " + text,) if rows else ())  # type: ignore[arg-type]  # any effect
+    return Answer(effect, view(status, text), rows, HEAD, (Advice("toolgate approve " + text, text),) if rows else ())  # type: ignore[arg-type]  # any effect
 
 
 def event(text: str = "pay") -> Event:
@@ -133,7 +133,19 @@ class FakeDesk:
             "export": iter([exported.line({"schema": self.text}), exported.line({"head": HEAD})]),
             "examine": iter([Remark("store", "error", self.text, self.text), Remark("log", "ok", self.text)]),
             "redactable": waiting("APPROVAL_REQUIRED", self.text).call,
-            "redact": Redaction(CALL, RUN, 1, (4, 5), 1, 1, 1, True, (f"context {self.text}",), HEAD, ToolgateError("storage", self.text)),
+            "redact": Redaction(
+                CALL,
+                RUN,
+                1,
+                (4, 5),
+                1,
+                1,
+                1,
+                True,
+                (f"context {self.text}", "call c2345672345672"),
+                HEAD,
+                ToolgateError("storage", self.text),
+            ),
             "workflows": (Checked(self.text, self.text, (self.text,), (self.text,)),),
             "workflow": outline(self.text),
             "progress": progress(outline(self.text).steps, (Frame("", 1, 0, "inside"), Frame(self.text)), {}, "RUNNING"),

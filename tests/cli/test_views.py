@@ -248,7 +248,7 @@ def test_columns_have_a_header_and_as_many_cells_in_every_row(desk, say):
 def test_a_vote_says_who_voted_and_who_may_still_approve():
     target = waiting()
     [told] = [value for name, value, group in one.answer_fields(answer("voted", "AWAITING_TOOL_APPROVAL", target)) if group == "pending"]
-    assert told == "APPROVAL_REQUIRED: pay: 1 of 2 approvals (pay); may approve: pay but pay"
+    assert told == "APPROVAL_REQUIRED: pay: 1 of 2 approvals (pay); may approve: pay, but not pay"
     free = target._replace(row=target.row._replace(approver_scope=None, separate_requester=False), approvals=())
     [told] = [value for name, value, group in one.answer_fields(answer("voted", "AWAITING_TOOL_APPROVAL", free)) if group == "pending"]
     assert told == "APPROVAL_REQUIRED: pay: 0 of 2 approvals; may approve: anybody"

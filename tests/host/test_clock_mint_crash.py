@@ -95,6 +95,16 @@ def test_a_number_that_is_not_reached_ends_nothing_and_the_list_is_complete(tmp_
     assert log.read_text() == "1 a\n2 b\n3 a b\n4 c\n"
 
 
+def test_the_folder_of_a_home_is_no_part_of_its_repository(tmp_path: Path) -> None:
+    private_folder(str(tmp_path / "a" / ".toolgate" / "owners"))
+    kept = tmp_path / "a" / ".toolgate" / ".gitignore"
+    assert kept.read_text() == "*\n" and kept.stat().st_mode & 0o777 == 0o600
+    assert not (tmp_path / "a" / ".gitignore").exists() and not (kept.parent / "owners" / ".gitignore").exists()
+    kept.unlink()
+    private_folder(str(tmp_path / "a" / ".toolgate"))
+    assert not kept.exists()  # who takes it away has taken it away
+
+
 def test_private_folders_are_made_with_their_parents_and_what_exists_is_left(tmp_path: Path) -> None:
     before = os.umask(0)
     try:

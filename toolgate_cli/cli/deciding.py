@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from ..core.errors import LACKING, ToolgateError, after_the_fact
-from ..core.types import Verb
+from ..core.errors import LACKING, Choice, ToolgateError, after_the_fact
+from ..core.types import Origin, Verb
 from ..core.values import NamedTuple
 from ..runtime.answers import Answer, Consent, Waiting
 from . import ask, exits, faults, output
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from ..runtime.desk import Desk
 
 
+_LOOKED_AT = 1000  # of what waits, for those that a verb could be about
+_NAMED = 10
 _LONGEST = 300  # characters of a reason
 
 
@@ -61,6 +64,17 @@ def choice(frame: Frame, verb: Verb, words: Sequence[str] | None, step: str | No
         return target
 
     return chosen
+
+
+def unnamed(frame: Frame, verb: Verb, origin: Origin, message: str, hint: str, words: Sequence[str] = ()) -> ToolgateError:
+    """A refusal where a run has to be named; what waits for that verb is named in it, and never chosen. `words`: what follows the run."""
+    from shlex import join
+
+    runs: list[str] = []
+    with suppress(ToolgateError), frame.window() as session:
+        runs = list(dict.fromkeys(waiting.row.run_id for waiting in session.pending(None, _LOOKED_AT)[0] if waiting.row.origin == origin))
+    commands = [f"toolgate {verb} {join([run, *words])}" for run in runs[:_NAMED]]
+    return ToolgateError("usage", message, "" if commands else hint, choices=[Choice(command, "") for command in commands])
 
 
 def conclude(frame: Frame, verb: Verb | str, answer: Answer, exit_status: bool = False) -> int:

@@ -21,7 +21,7 @@ def invoke(name: catalogue.Name, module: str, arguments: list[str]) -> int:
     taken = [*own, *shared]
     spoken = " ".join(("toolgate", *name))
     given = plain.read(taken, arguments)
-    if given is None and (given := _by_typer(name, module, arguments)) is None:  # --help
+    if given is None and (given := _by_typer(name, module, arguments, taken)) is None:  # --help
         return 0
     check_texts(taken, given, spoken)
     told = {one.name: given.pop(one.name) for one in shared}
@@ -47,7 +47,7 @@ def build(name: catalogue.Name, module: str) -> TyperCommand:
     return get_command(app)  # type: ignore[return-value]  # a single command is never a group
 
 
-def _by_typer(name: catalogue.Name, module: str, arguments: list[str]) -> dict[str, object] | None:
+def _by_typer(name: catalogue.Name, module: str, arguments: list[str], taken: Sequence[Parameter]) -> dict[str, object] | None:
     """Parameter -> value; None: help was asked for, and given. Raises `usage`."""
     import typer
 
@@ -60,7 +60,7 @@ def _by_typer(name: catalogue.Name, module: str, arguments: list[str]) -> dict[s
     except typer.Exit:
         return None
     except typer.TyperException as wrong:
-        raise _usage(wrong, spoken, _keyed(command, arguments, wrong.format_message())) from None
+        raise _usage(wrong, spoken, _keyed(command, arguments, wrong.format_message()), taken) from None
 
 
 def _as_typer_wants(run: Callable[..., int], taken: Sequence[Parameter]) -> Callable[..., dict[str, object]]:
@@ -121,9 +121,11 @@ def _keyed(command: TyperCommand, given: Sequence[str], message: str) -> str:
     return ""
 
 
-def _usage(wrong: Exception, spoken: str, instead: str) -> ToolgateError:
+def _usage(wrong: Exception, spoken: str, instead: str, taken: Sequence[Parameter]) -> ToolgateError:
     near = getattr(wrong, "possibilities", None)
     text: str = wrong.message if near else wrong.format_message()  # type: ignore[attr-defined]  # of every TyperException
     text = " ".join(text.split()).rstrip(".").replace("valid int range", "whole number").replace("valid int", "whole number")
+    for choice in (choice for one in taken for choice in one.choices):  # as they are written in the help
+        text = text.replace(f"'{choice.lower()}'", f"'{choice}'")
     hint = f"did you mean {' or '.join(sorted(near))}" if near and not instead else instead or f"{spoken} --help"
     return ToolgateError("usage", text[:1].lower() + text[1:], hint)

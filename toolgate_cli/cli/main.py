@@ -60,6 +60,19 @@ def _version() -> int:
     return 0
 
 
+def _told_version(words: list[str]) -> int:
+    """Beside other options: as JSON where that is wanted."""
+    from .. import __version__
+    from .frame import wants_json
+
+    if not wants_json(words):
+        return _version()
+    from .output import json_line
+
+    json_line({"schema": "toolgate.version/1", "version": __version__})
+    return 0
+
+
 def _dispatch(words: list[str]) -> int:
     import signal
 
@@ -79,6 +92,8 @@ def _dispatch(words: list[str]) -> int:
             ERR.line(text)
         return 2
     found = route.find(words)
+    if found.name == (route.VERSION,):
+        return _told_version(words)
     if found.module is None:
         for text in catalogue.overview(found.name[0] if found.name else None):
             OUT.line(text)

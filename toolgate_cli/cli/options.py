@@ -34,6 +34,7 @@ def frame(
 
 # ---- what a command is about ----
 RunId = Annotated[str, Argument(metavar="RUN", help="A run: its id, or its first 4 (deciding: 8) characters or more.")]
+AskedRun = Annotated[str | None, Argument(metavar="RUN", help="A run: its id, or its first 8 characters or more.")]
 MaybeRun = Annotated[str | None, Argument(metavar="[RUN]", help="Only this run.")]
 Words = Annotated[
     list[str] | None,

@@ -11,10 +11,11 @@ from . import catalogue
 WITH_VALUE: Final = ("-C", "--home", "--db", "--actor", "-o", "--output", "--color")
 FLAGS: Final = ("--json", "-q", "--quiet", "-v", "--verbose", "-qv", "-vq")
 HELP: Final = ("-h", "--help")
+VERSION: Final = "--version"
 
 
 class Route(NamedTuple):
-    """`module` None: the overview is wanted, of all commands or of the group `name`."""
+    """`module` None: the overview is wanted, of all commands or of the group `name`; or the version, by its name."""
 
     name: catalogue.Name
     module: str | None
@@ -30,6 +31,10 @@ def find(words: list[str]) -> Route:
     if rest[0] in HELP:
         return Route((), None, [])
     first = rest[0]
+    if first == VERSION:
+        if _shared(rest[1:])[1]:
+            raise ToolgateError("usage", "--version is asked for alone", "toolgate --version")
+        return Route((VERSION,), None, [])
     if (first,) in known:
         return Route((first,), known[(first,)], options + rest[1:])
     if not any(name[0] == first for name in known):
@@ -49,7 +54,7 @@ def find(words: list[str]) -> Route:
 def _shared(words: list[str]) -> tuple[list[str], list[str]]:
     """The shared options at the front, and everything from the first other word on."""
     at = 0
-    while at < len(words) and words[at].startswith("-") and words[at] not in HELP:
+    while at < len(words) and words[at].startswith("-") and words[at] not in (*HELP, VERSION):
         word = words[at]
         if word in WITH_VALUE:
             if at + 1 == len(words):
@@ -58,7 +63,12 @@ def _shared(words: list[str]) -> tuple[list[str], list[str]]:
         elif word in FLAGS or word.startswith(("-C", "-o")) or word.partition("=")[0] in WITH_VALUE:
             at += 1
         else:
-            raise ToolgateError(
-                "usage", f"{word} is no option that stands before a command", "options of a command stand after it: toolgate COMMAND --help"
-            )
+            raise ToolgateError("usage", f"{word} is no option that stands before a command", _meant(word))
     return words[:at], words[at:]
+
+
+def _meant(word: str) -> str:
+    from difflib import get_close_matches
+
+    near = get_close_matches(word.partition("=")[0], [*WITH_VALUE, *FLAGS, *HELP, VERSION], 2)
+    return f"did you mean {' or '.join(near)}" if near else "options of a command stand after it: toolgate COMMAND --help"

@@ -6,6 +6,9 @@ import errno
 import os
 import pwd
 import stat
+from contextlib import suppress
+
+HOME_FOLDER = ".toolgate"  # of a home that is in a repository, it is no part of that
 
 
 def private_folder(path: str) -> None:
@@ -24,6 +27,20 @@ def private_folder(path: str) -> None:
         except FileExistsError:
             if not os.path.isdir(folder):
                 raise
+        else:
+            _keep_out_of_git(folder)
+
+
+def _keep_out_of_git(folder: str) -> None:
+    """The store of a home is not to be added by who adds all of the home."""
+    if os.path.basename(folder) != HOME_FOLDER:
+        return
+    with suppress(OSError):  # a disk that is full says so when the store itself is made
+        number = os.open(os.path.join(folder, ".gitignore"), os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+        try:
+            os.write(number, b"*\n")
+        finally:
+            os.close(number)
 
 
 def open_file(path: str, flags: int, mode: int = 0o600) -> int:

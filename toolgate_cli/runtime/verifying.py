@@ -44,7 +44,8 @@ def _of_log(ports: Ports, known: chain.Head | None, since: chain.Head | None, pr
             end = last.seq if last else 0
             return _verified(chain.verify((), last.hash if last else tx.identity(), end, [since]), since, [since])
         rest = _told(tx.events(EventQuery(after=since[0] - 1)), last.seq - since[0] + 1 if last else 0, progress)
-        return _verified(chain.verify(rest, first.prev, since[0] - 1, against), since, against)
+        found = chain.verify(rest, first.prev, since[0] - 1, against)
+        return _verified(found._replace(events=max(0, found.events - 1)), since, against)  # those behind the head, as an export has them
 
 
 def verify_lines(lines: Iterator[str], known: chain.Head | None, progress: Progress | None) -> Verified:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 from ...core.errors import ToolgateError
 from .. import ask
-from ..deciding import conclude
+from ..deciding import conclude, unnamed
 from ..declared import Argument, option
 from ..files import blaming, distinct, pairs, read_object
 from ..forms import fill_in
@@ -18,19 +18,23 @@ if TYPE_CHECKING:
 
 PURPOSE: Final = "Run"
 
-RunAndAnswers = Annotated[list[str], Argument(metavar="RUN [KEY=VALUE]...", help="The run, and its answers.")]
+RunAndAnswers = Annotated[list[str] | None, Argument(metavar="RUN [KEY=VALUE]...", help="The run, and its answers.")]
 Answers = Annotated[str | None, option("--answers", metavar="FILE", help="Answers as one JSON object; - is stdin.")]
 
 
-def run(frame: Frame, words: RunAndAnswers, answers: Answers = None, no_input: NoInput = False, exit_status: ExitStatus = False) -> int:
+def run(
+    frame: Frame, words: RunAndAnswers = None, answers: Answers = None, no_input: NoInput = False, exit_status: ExitStatus = False
+) -> int:
     """Submit the input that a run waits for.
 
     At a terminal and without answers, it asks for one item after the other.
     """
-    runs = [word for word in words if "=" not in word]
-    if len(runs) != 1:
+    runs, said = ([word for word in words or () if ("=" in word) is pair] for pair in (False, True))
+    if not runs:
+        raise unnamed(frame, "answer", "INPUT", "one run is needed, and answers as KEY=VALUE", "toolgate answer RUN KEY=VALUE", said)
+    if len(runs) > 1:
         raise ToolgateError("usage", "one run is needed, and answers as KEY=VALUE", "toolgate answer RUN KEY=VALUE")
-    texts, given = pairs(word for word in words if "=" in word), read_object(answers)
+    texts, given = pairs(said), read_object(answers)
     distinct(texts, given)
     frame.format()
     silent = not texts and answers is None

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Annotated, Final
 
-from ..deciding import Manner, decide
+from ..deciding import Manner, decide, unnamed
 from ..declared import Argument
 from ..frame import Frame
-from ..options import ExitStatus, NoInput, Reason, RunId, Yes
+from ..options import AskedRun, ExitStatus, NoInput, Reason, Yes
 
 PURPOSE: Final = "Decide"
 
@@ -16,7 +16,7 @@ StepWord = Annotated[str | None, Argument(metavar="[STEP]", help="The step; defa
 
 def run(
     frame: Frame,
-    run_id: RunId,
+    run_id: AskedRun = None,
     step: StepWord = None,
     note: Reason = None,
     yes: Yes = False,
@@ -27,6 +27,8 @@ def run(
 
     The note is recorded.
     """
+    if run_id is None:
+        raise unnamed(frame, "review", "REVIEW", "one run is needed, whose review is to be passed", "toolgate pending list")
     return decide(
         frame,
         "review",

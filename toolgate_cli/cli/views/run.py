@@ -138,5 +138,5 @@ def _votes(waiting: Waiting) -> str:
     by = f" ({', '.join(given)})" if given else ""
     but = [*given, *([waiting.call.requested_by] if row.separate_requester and waiting.call else [])]
     whose = f"{row.approver_scope}" if row.approver_scope else "anybody"
-    others = f" but {', '.join(dict.fromkeys(but))}" if but else ""
+    others = f", but not {', '.join(dict.fromkeys(but))}" if but else ""
     return f"{len(given)} of {row.approvals_needed} approvals{by}; may approve: {whose}{others}"

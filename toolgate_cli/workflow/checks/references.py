@@ -28,6 +28,22 @@ class Scope(NamedTuple):
         for name in names:
             self.check_name(name, path, issues)
 
+    def check_key(self, key: str, path: KeyPath, issues: Issues) -> None:
+        """A context key that is read as a key, where no text is filled: a pointer or a reference is never one."""
+        bare, pointed, pointer = key.removeprefix("${").removesuffix("}").partition("#")
+        if pointed:
+            last = pointer.rpartition("/")[2] or "value"
+            issues.add(
+                path, "a key, no pointer", f'an assign step before it gives that a key: set = {{ {last} = "${{{bare}#{pointer}}}" }}'
+            )
+        elif key != bare:
+            issues.add(path, "a key, no reference", f'write "{bare}"')
+        elif key.startswith("steps."):
+            hint = f'an assign step before it gives that a key: set = {{ value = "${{{bare}}}" }}'
+            issues.add(path, "a key: the output of a step is none", hint)
+        else:
+            self.check_name(key, path, issues)
+
     def check_name(self, name: str, path: KeyPath, issues: Issues) -> None:
         """A context key that is read."""
         root, _, rest = name.partition(".")

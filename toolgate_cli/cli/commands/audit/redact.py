@@ -36,7 +36,8 @@ def run(frame: Frame, call_id: CallId, reason: Reason = None, yes: Yes = False, 
     if erased.nothing:
         frame.note("note: nothing was left to be erased")
     for place in erased.still:
-        frame.note(fill("note: a text of it stands in {} too, and stays there", place))
+        if place.startswith("call "):
+            frame.note(fill("next: {}", frame.here(f"toolgate audit redact {place.removeprefix('call ')} -m REASON")))
     if erased.fault is None:
         return 0
     deciding.tell(frame, erased.fault)
