@@ -41,7 +41,7 @@ def home(files: dict[str, str], tmp_path: Path) -> Path:
     named = {"order.json": '{"type": "object", "additionalProperties": false, "properties": {"order": {"type": "string"}}}'}
     named |= {
         "reader.md": "Read.",
-        "refund.py": "",
+        "refund.py": blocks.of("py")[0],
         "rates.csv": "",
         "ca.pem": "",
         "money.py": "def vat(): pass",
@@ -58,6 +58,16 @@ def test_they_are_valid(home: Path, shell: Shell) -> None:
     done = shell("toolgate workflow check -o tsv", cwd=home)
     assert done.returncode == 0 and "error" not in done.stdout, done.stdout
     assert "script.toml" not in done.stdout  # named by toolgate.toml, so no workflow
+
+
+def test_the_tool_takes_its_arguments_and_says_its_result_and_its_no(home: Path, shell: Shell) -> None:
+    def told(amount: int) -> tuple[int, str, str]:
+        asked = f"""echo '{{"order": "A-17", "amount": {amount}}}' | TOOLGATE_IDEMPOTENCY_KEY=k1 python3 refund.py -- A-17"""
+        done = shell(asked, cwd=home)
+        return done.returncode, done.stdout, done.stderr
+
+    assert told(20) == (0, '{"status": "paid", "key": "k1"}\n', "")
+    assert told(501) == (3, "", "more than the bank pays at once\n")
 
 
 def test_they_run(home: Path, shell: Shell) -> None:
