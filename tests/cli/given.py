@@ -79,7 +79,7 @@ def waiting(origin: str = "APPROVAL_REQUIRED", text: str = "pay") -> Waiting:
 
 
 def answer(effect: str = "approved", status: str = "COMPLETED", *rows: Waiting, text: str = "pay") -> Answer:
-    return Answer(effect, view(status, text), rows, HEAD, (Advice("toolgate approve " + text, text),) if rows else ())  # type: ignore[arg-type]  # any effect
+    return Answer(effect, view(status, text), rows, HEAD, (Advice("toolgate approve " + text),) if rows else ())  # type: ignore[arg-type]  # any effect
 
 
 def event(text: str = "pay") -> Event:

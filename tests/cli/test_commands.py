@@ -146,7 +146,7 @@ def test_every_command_has_help_a_purpose_and_a_first_line():
         (["start", "w", "a=1"], "hint: -i a=1"),
         (["log"], "hint: toolgate events"),
         (["status", "-o", "table"], "hint: toolgate pending list"),
-        (["answer", "a=1"], "answer RUN"),
+        (["answer", "r1", "r2"], "answer RUN"),
         (["pending"], "help pending"),
         (["approve", "-o", "xml"], "--help"),
     ],

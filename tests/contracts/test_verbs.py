@@ -11,7 +11,7 @@ from typing import NamedTuple, get_args
 import pytest
 
 from tests.runtime.kit import STORES, Home
-from tests.runtime.states import BRING_ABOUT, edit, obey, way, ways
+from tests.runtime.states import BRING_ABOUT, DOUBTS, edit, obey, way, ways
 from tests.runtime.watch import changed
 from toolgate_cli.core.errors import ToolgateError
 from toolgate_cli.core.types import CALL_ORIGINS, Verb
@@ -34,7 +34,6 @@ class Effect(NamedTuple):
 
 T = "TOOL_INVOCATION_"
 CALLS = (*CALL_ORIGINS, "EXPIRED")
-DOUBTS = ("OUTCOME_UNKNOWN", "FAILED_IN_DOUBT", "APPROVAL_IN_DOUBT")
 GOES_ON = "COMPLETED"
 EFFECTS: dict[Handler, Effect] = {
     "start": Effect(GOES_ON, (T + "APPROVED", T + "STARTED", T + "COMPLETED"), starts=1),

@@ -17,6 +17,7 @@ from .kit import Home
 from .texts import FLOWS
 
 NO = {"applied": False}
+DOUBTS: tuple[State, ...] = ("OUTCOME_UNKNOWN", "FAILED_IN_DOUBT", "APPROVAL_IN_DOUBT")
 
 
 class Stand(NamedTuple):

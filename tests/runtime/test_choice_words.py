@@ -159,10 +159,10 @@ def test_a_doubt_that_is_left_of_a_cancelled_run_is_decided_by_naming_it(quick: 
     row = quick.row(run)
     for verb in ("continue-tool", "reject", "retry"):
         error = told(lambda verb=verb: quick.desk().select([run], verb))  # type: ignore[misc]  # its own verb
-        assert (error.kind, error.hint) == ("wrong_state", f"toolgate continue-tool {row.id} --outcome-file FILE"), verb
+        assert (error.kind, error.hint) == ("wrong_state", f"toolgate continue-tool {ref(row)} --outcome-file FILE"), verb
     assert quick.desk().select([row.id], "continue-tool").row == row
     step = told(lambda: quick.desk().select_step(run, None, "approve"))
-    assert step.kind == "wrong_state" and step.hint == f"toolgate continue-tool {row.id} --outcome-file FILE"
+    assert step.kind == "wrong_state" and step.hint == f"toolgate continue-tool {ref(row)} --outcome-file FILE"
 
 
 def test_a_step_that_no_run_waits_for_is_a_wrong_state(quick: Home) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from toolgate_cli.core.digests import ref
 from toolgate_cli.core.errors import ToolgateError
 from toolgate_cli.core.types import Json
 
@@ -87,7 +88,10 @@ def test_a_refusal_says_that_the_edit_was_taken(home: Home) -> None:
     id = home.row(run).id
     with pytest.raises(ToolgateError) as caught:
         home.decide("approve", run, actor="bob", arguments={"text": "sep"})
-    assert f"{id} as edited waits for approval: " in caught.value.message and id in caught.value.hint
+    assert f"{id} as edited waits for approval: " in caught.value.message
+    assert [choice.command for choice in caught.value.choices] == [
+        f"toolgate {do} {ref(home.row(run))}" for do in ("pending show", "approve")
+    ]
 
 
 def test_an_edit_that_the_policy_denies_leaves_the_call_as_it_was(home: Home) -> None:

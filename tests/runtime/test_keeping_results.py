@@ -73,7 +73,7 @@ def test_raw_arguments_that_are_no_json_are_refused_at_receive_and_the_run_can_b
         assert tx.call(row.id)[0].arguments is None
     with pytest.raises(ToolgateError) as caught:
         home.decide("retry", run)
-    assert caught.value.kind == "wrong_state" and "NOT_RECEIVED" in caught.value.message
+    assert caught.value.kind == "wrong_state" and "EXECUTION_FAILED of arguments that are not stored" in caught.value.message
     home.decide("continue_tool", run)
     assert home.run(run).status == "COMPLETED" and home.tools.starts == [] and len(home.models.asked) == 2
 

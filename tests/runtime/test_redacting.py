@@ -308,7 +308,7 @@ REFUSED = {
     "an approval": ("ask", [], "toolgate approve"),
     "a failure": ("free", [FAILED], "toolgate retry"),
     "a doubt": ("free", [LOST], "toolgate continue-tool"),
-    "a denial": ("deny", [], "toolgate reject"),
+    "a denial": ("deny", [], "toolgate continue-tool"),
 }
 
 
@@ -342,7 +342,7 @@ def test_a_call_that_runs_or_is_still_to_run_is_refused(home: Home) -> None:
     home.models.turns["s"] = [[call("free.send", n=1), call("free.send", n=2), COMPLETE]]
     home.start("talk")
     assert [error.kind for error in seen] == ["wrong_state"] * 2 and len(home.tools.starts) == 2
-    assert seen[0].hint.startswith("toolgate wait r") and seen[1].hint.startswith("toolgate continue r")
+    assert all(error.hint.startswith("toolgate wait r") for error in seen)
 
 
 def test_a_call_of_a_dead_process_is_a_doubt_first(home: Home) -> None:

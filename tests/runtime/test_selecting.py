@@ -161,7 +161,7 @@ def test_the_refusals_of_what_has_run_out_name_what_works(home: Home) -> None:
     for act in (lambda: home.desk().continue_run(run), lambda: home.answer(run, {}, {}), lambda: home.desk().retry_step(run, "s")):
         with pytest.raises(ToolgateError) as caught:
             act()
-        assert "retry or reject" in caught.value.message and caught.value.hint == f"toolgate retry {home.row(run).id}"
+        assert "retry or reject" in caught.value.message and caught.value.hint == f"toolgate retry {ref(home.row(run))}"
 
 
 def test_a_wait_sees_what_has_come(quick: Home) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from toolgate_cli.core import chain, digests, durations
+from toolgate_cli.core.digests import ref
 from toolgate_cli.core.errors import ToolgateError
 from toolgate_cli.core.records import Accepted, Attempt
 from toolgate_cli.core.results import ToolResult
@@ -195,7 +196,7 @@ def test_a_retry_that_the_policy_now_asks_about_says_that_the_policy_does(home: 
     with pytest.raises(ToolgateError) as caught:
         home.decide("retry", run)
     row = home.row(run)
-    assert row.origin == "APPROVAL_REQUIRED" and caught.value.hint == f"toolgate pending show {row.id}"
+    assert row.origin == "APPROVAL_REQUIRED" and caught.value.choices[1].command == f"toolgate approve {ref(row)}"
     assert ("the policy asks for it" in caught.value.message) != ("its tool changed" in caught.value.message)
 
 
