@@ -189,8 +189,8 @@ BEFORE_A_START: tuple[Guard, ...] = (
     Guard(
         "an expired row is a state of its own",
         "I5",
-        '    if origin == "APPROVAL_REQUIRED" and expired:\n        return "EXPIRED"\n',
-        "",
+        'return "EXPIRED" if waits.expired else ',
+        "return ",
         (DENYING + "test_an_expired_row_stays_and_can_be_asked_for_again",),
     ),
     Guard(

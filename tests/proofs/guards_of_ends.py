@@ -136,8 +136,8 @@ AFTER_A_START: tuple[Guard, ...] = (
     Guard(
         "a cancelled run has one verb, and it moves nothing",
         "I10",
-        '        return "CANCELLED" if origin is None else "CANCELLED_IN_DOUBT"\n',
-        '        return "CANCELLED" if origin is None else origin\n',
+        '        return "CANCELLED" if waits is None else "CANCELLED_IN_DOUBT"\n',
+        '        return "CANCELLED" if waits is None else waits.origin\n',
         (CANCELLING + "test_whatever_a_run_waits_for_it_can_be_cancelled",),
     ),
     Guard(

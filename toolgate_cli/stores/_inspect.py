@@ -42,7 +42,7 @@ def inspect(path: str) -> Iterator[Remark]:
 def _library() -> Iterator[Remark]:
     version = sqlite3.sqlite_version
     if sqlite3.sqlite_version_info < _SOUND:
-        said = f"SQLite {version}, whose fault in checkpoints (mended in 3.51.3) is kept away: they are made under the write lock alone"
+        said = f"SQLite {version}: its fault in checkpoints (mended in 3.51.3) cannot strike, they are made in a writer's turn alone"
         yield Remark("store", "ok", said, "let no other program write to the file")
     else:
         yield Remark("store", "ok", f"SQLite {version}")
