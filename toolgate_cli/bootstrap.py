@@ -56,7 +56,7 @@ def open_window(settings: Settings, *, begun: bool = True, readonly: bool = Fals
 @contextmanager
 def _ports(settings: Settings, *, begun: bool = True, readonly: bool = False) -> Iterator[Ports]:
     if begun and not os.path.lexists(os.path.join(settings.home, "toolgate.toml")):
-        raise ToolgateError("invalid", f"no toolgate.toml in {settings.home}", _where_else(settings.home))
+        raise ToolgateError("invalid", f"no toolgate.toml in {settings.home}", _where_else(settings))
     owners = FileOwners(_locks(settings))
     store = open_store(settings.db, RandomMint(), readonly=readonly)
     use_fence(owners.fence, owners.release)
@@ -68,16 +68,16 @@ def _ports(settings: Settings, *, begun: bool = True, readonly: bool = False) ->
             owners.close()
 
 
-def _where_else(home: str) -> str:
-    """A home above is named, and never taken unasked: what is decided there is another matter."""
-    import shlex  # off the way of what finds its home
+def _where_else(settings: Settings) -> str:
+    """Where no home was named, one above is; it is never taken unasked: what is decided there is another matter."""
+    above = os.path.dirname(settings.home)
+    while settings.origins["home"] == "default" and above != os.path.dirname(above):
+        if os.path.lexists(os.path.join(above, "toolgate.toml")):
+            import shlex  # off the way of what finds its home
 
-    above = os.path.dirname(home)
-    while not os.path.lexists(os.path.join(above, "toolgate.toml")):
-        if above == os.path.dirname(above):
-            return "toolgate init, or name the home with -C DIR"
+            return f"there is a home above: toolgate -C {shlex.quote(os.path.relpath(above))}, or toolgate init makes one here"
         above = os.path.dirname(above)
-    return f"there is a home above: toolgate -C {shlex.quote(os.path.relpath(above))}; or toolgate init makes one here"
+    return "toolgate init, or name the home with -C DIR"
 
 
 @contextmanager

@@ -128,7 +128,7 @@ def test_what_is_not_to_choose_from_is_told_with_what_moves_it(home: Home, say: 
     denied, asked = home.start("deny"), home.start("ask")
     told = say("approve").err.splitlines()
     assert f"approve {asked} {ref(home.row(asked))}" in told[1]
-    assert told[2] == f"hint: approve does not move the others: {home.row(denied).id} is POLICY_DENIED (continue-tool | reject)"
+    assert told[2] == f"hint: approve does not move the others: {home.row(denied).id} is POLICY_DENIED (use continue-tool or reject)"
 
 
 def test_what_was_superseded_is_approved_by_its_new_ref(home: Home, say: Say) -> None:
@@ -148,7 +148,7 @@ def test_a_folder_below_a_home_is_told_of_it_and_is_not_taken_for_it(
     monkeypatch.chdir(below)
     monkeypatch.delenv("TOOLGATE_HOME", raising=False)
     assert run(["pending", "list"]) == 7
-    assert "hint: there is a home above: toolgate -C ../..; or toolgate init" in capfd.readouterr().err
+    assert "hint: there is a home above: toolgate -C ../.., or toolgate init" in capfd.readouterr().err
     assert not (below / ".toolgate").exists()
 
 

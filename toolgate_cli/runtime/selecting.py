@@ -211,7 +211,7 @@ def _one(tx: Reader, found: tuple[Row, ...], verb: Verb | None, seen: Moment) ->
 
 def _others(stand: Sequence[tuple[Row, verbs.State]]) -> str:
     """What else waits, and what would move it."""
-    told = [f"{row.id} is {verbs.name(state)} ({verbs.works(state)})" for row, state in stand[:_TOLD]]
+    told = [f"{row.id} is {verbs.name(state)} (use {verbs.works(state).replace(' | ', ' or ')})" for row, state in stand[:_TOLD]]
     return ", ".join([*told, *(["toolgate pending list"] if len(stand) > _TOLD else [])])
 
 
