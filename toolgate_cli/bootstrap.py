@@ -11,6 +11,7 @@ from . import plugins
 from .core.errors import ToolgateError
 from .core.person import Person
 from .core.records import Accepted
+from .host import lasting
 from .host.clock import SystemClock
 from .host.heads import FileHeads
 from .host.mint import RandomMint
@@ -59,10 +60,11 @@ def _ports(settings: Settings, *, begun: bool = True, readonly: bool = False) ->
         raise ToolgateError("invalid", f"no toolgate.toml in {settings.home}", _where_else(settings))
     owners = FileOwners(_locks(settings))
     store = open_store(settings.db, RandomMint(), readonly=readonly)
-    use_fence(owners.fence, owners.release)
+    use_fence(owners.fence, owners.release, owners.lend, owners.take_back)
     try:
         yield ports(settings, store, owners=owners)
     finally:
+        lasting.end_all()
         store.close()
         with suppress(OSError):  # the answer was given, and the locks end with the process
             owners.close()

@@ -12,7 +12,18 @@ from toolgate_cli.core.errors import ToolgateError
 from toolgate_cli.core.outline import Node, Outline, Way
 from toolgate_cli.core.progress import progress
 from toolgate_cli.core.records import Call, Event, Row, Run
-from toolgate_cli.runtime.answers import Advice, Answer, Checked, Redaction, Remark, RunView, Verified, Waiting
+from toolgate_cli.runtime.answers import (
+    Advice,
+    Answer,
+    Checked,
+    Offering,
+    Pinnable,
+    Redaction,
+    Remark,
+    RunView,
+    Verified,
+    Waiting,
+)
 
 RUN = "r0123456789abc"
 CALL = "c0123456789abc"
@@ -110,6 +121,18 @@ def outline(text: str = "pay") -> Outline:
     return Outline(text, text, {text: {"title": text}}, (asks, leads))
 
 
+def offering(text: str) -> Offering:
+    """A tool of each kind of change."""
+    now, other = {"name": text, "description": text, "inputSchema": {text: text}}, {"name": text, "inputSchema": {}}
+    tools = (
+        Pinnable(text, (text,), None, now),
+        Pinnable(text, (), other, now),
+        Pinnable(text, (text,), now, None),
+        Pinnable(text, (text,), None, now, text),
+    )
+    return Offering(text, "a" * 64, "b" * 64, tools)
+
+
 class FakeDesk:
     """Answers every question with one of the above; `asked` holds what was asked, in order."""
 
@@ -151,6 +174,8 @@ class FakeDesk:
             "progress": progress(outline(self.text).steps, (Frame("", 1, 0, "inside"), Frame(self.text)), {}, "RUNNING"),
             "tools": (tool(self.text),),
             "tool": tool(self.text),
+            "offering": offering(self.text),
+            "pin": self.text,
             "init": (self.text,),
             "bring": (self.text,),
             "recover": (answer("recovered", "FAILED", waiting("EXECUTION_FAILED", self.text), text=self.text),),
@@ -204,5 +229,6 @@ COMMANDS = [
     ["workflow", "import", "nowhere", "--into", "new"],
     ["tools", "list"],
     ["tools", "show", "pay"],
+    ["tools", "pin", "pay", "--yes"],
     ["init"],
 ]

@@ -174,10 +174,13 @@ def test_no_hostile_name_comes_out_of_it(tmp_path):
     """Neither of a file that nobody checked, nor of anything else."""
     texts = [text.replace("\0", "") for text in TEXTS.values()]
     tools = dict.fromkeys(texts, TOOL) | {"ledger.pay": TOOL, "$(reboot)": TOOL, "a b": TOOL, "-rf": TOOL, "a;b": TOOL, "`x`": TOOL}
-    (tmp_path / "toolgate.toml").write_text(tomli_w.dumps({"schema": 1, "tools": tools}))
+    (tmp_path / "toolgate.toml").write_text(
+        tomli_w.dumps({"schema": 1, "tools": tools, "mcp": {key: {} for key in [*texts, "git", "$(reboot)"]}})
+    )
     for number, text in enumerate([*texts, "fine", "a\nb", "$(reboot)", "x`y`", "--yes", "*"]):
         (tmp_path / f"f{number}.toml").write_text(tomli_w.dumps(FLOW | {"id": text}))
-    assert completed(tmp_path, ["start", ""], ["tools", "show", ""]) == [["fine"], ["ledger.pay"]]
+    wanted = [["fine"], ["ledger.pay"], ["git"]]
+    assert completed(tmp_path, ["start", ""], ["tools", "show", ""], ["tools", "pin", ""]) == wanted
 
 
 def test_bash_completes_with_it(home):

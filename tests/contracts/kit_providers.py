@@ -15,12 +15,13 @@ from types import ModuleType
 from typing import NamedTuple, Protocol
 
 from contracts import peers
+from providers import mcp_server
 
-from toolgate_cli.core import canonical, disguises
+from toolgate_cli.core import canonical, disguises, offered
 from toolgate_cli.core.results import ToolResult
 from toolgate_cli.core.secrets import NONE, Secrets
 from toolgate_cli.core.types import Json
-from toolgate_cli.providers import command, http, python
+from toolgate_cli.providers import command, http, mcp, python
 from toolgate_cli.runtime.plugs import InvokeLimits, Pinned
 
 PATH = "/usr/local/bin:/usr/bin:/bin"
@@ -40,6 +41,7 @@ SOURCES: dict[str, str] = {
     "sleeps": "note(os.getpid()); print('begun', flush=True); time.sleep(60)",
     "ends at SIGTERM": "signal.signal(15, lambda *_: sys.exit(0)); note(os.getpid()); time.sleep(60)",
     "ignores SIGTERM": DEAF + "note(os.getpid()); print('begun', flush=True); time.sleep(60)",
+    "prints and sleeps": DEAF + "note(os.getpid()); print('begun', flush=True); time.sleep(60)",
     "forks": DEAF + f"child = subprocess.Popen({SLEEPER}); note(child.pid); note(os.getpid()); time.sleep(60)",
     "starts a session": DEAF
     + f"child = subprocess.Popen({SLEEPER}, start_new_session=True); note(child.pid); note(os.getpid()); time.sleep(60)",
@@ -90,7 +92,7 @@ time.sleep(60)
 }
 
 
-_ALIKE = ("fails", "dies", "sleeps", "ends at", "ignores", "forks", "starts", "stops")
+_ALIKE = ("prints and sleeps", "fails", "dies", "sleeps", "ends at", "ignores", "forks", "starts", "stops")
 # the same of Python functions, where it is not said with the same words
 FUNCTIONS: dict[str, str] = {
     **{name: source for name, source in SOURCES.items() if name.startswith(_ALIKE)},
@@ -152,12 +154,12 @@ class Tool(NamedTuple):
 
 
 class Kit(Protocol):
-    """`failure`: the code of "fails"; `silent`: what is said of "fails silently"; `unstarted`: how the message of what could not be
-    started begins; `start`: seconds that may pass until the tool itself is at work; `descriptors`: what a tool may hold."""
+    """`failure`: the code of "fails", None: there are none; `silent`: what is said of "fails silently"; `unstarted`: how the message of
+    what could not be started begins; `start`: seconds that may pass until the tool itself is at work; `descriptors`: what it may hold."""
 
     module: ModuleType
     behaviours: frozenset[str]
-    failure: int
+    failure: int | None
     silent: str
     unstarted: str
     start: float
@@ -277,4 +279,54 @@ class HttpKit:
         return text
 
 
-KITS: dict[str, Kit] = {"command": CommandKit(), "http": HttpKit(), "python": PythonKit()}
+SERVER = Path(__file__).parents[1] / "providers" / "mcp_server.py"
+
+
+def mcp_tool(
+    home: str, remote: str, *others: str, options: tuple[str, ...] = (), server: str = "", env: Mapping[str, str] = {}
+) -> mcp.Fields:
+    """A tool of the server of these tools, pinned as it lists itself."""
+    names = tuple(sorted({remote, *others}))
+    argv = (sys.executable, "-S", str(SERVER), *options, *names)
+    fields = mcp.Fields(server or f"server-{home}", remote, argv, env=dict(env))
+    trusted = mcp.fingerprint(fields, mcp._outside(fields, home, PATH))
+    return fields._replace(trusted=trusted, definition=offered.digest(mcp_server.definition(remote)))
+
+
+class McpKit:
+    """What a server does in a call; what its process does at its end, or prints, is none of a call's business."""
+
+    module: ModuleType = mcp
+    behaviours = frozenset(
+        (
+            *("answers", "echoes", "fails", "fails silently", "fails with a long story", "cannot be started"),
+            *("sleeps", "ends at SIGTERM", "ignores SIGTERM", "forks", "starts a session", "forks twice", "stops itself", "forks for ever"),
+            *("begins and stalls", "drips its body", "announces for ever"),
+            *("floods stderr", "prints one long line", "prints euro signs", "shows its descriptors"),
+            *("ends without an answer", "ends in the middle of an answer", "answers with what is none"),
+            *("tells its secret", "fails with its secret"),
+        )
+    )
+    failure, silent, unstarted, start = None, "the tool failed without a word", "could not be started: ", 0.0
+    descriptors = frozenset("0123")
+
+    def tool(self, home: Path, behaviour: str) -> Tool:
+        if behaviour == "cannot be started":
+            CommandKit().tool(home, behaviour)
+            fields = mcp.Fields(f"none-{home}", "unstarted", ("./no-interpreter",))
+            trusted = mcp.fingerprint(fields, mcp._outside(fields, str(home), PATH))
+            return Tool(mcp, fields._replace(trusted=trusted, definition="0" * 64), str(home))
+        name = behaviour.replace(" ", "_")
+        env, held = ({"TOKEN": "${secret.TOKEN}"}, secrets()) if "secret" in behaviour else ({}, NONE)
+        opening = Tool(mcp, mcp_tool(str(home), "answers", name, env=env), str(home))
+        opening.call(timeout=60.0, secrets=held)  # its session is open: a call is no more than that
+        return Tool(mcp, mcp_tool(str(home), name, "answers", env=env), str(home))
+
+    def text(self, output: str) -> str:
+        return output
+
+    def printed(self, text: str) -> str:
+        return ""  # an answer is whole, or none
+
+
+KITS: dict[str, Kit] = {"command": CommandKit(), "http": HttpKit(), "mcp": McpKit(), "python": PythonKit()}

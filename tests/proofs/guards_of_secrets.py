@@ -60,7 +60,7 @@ OF_SECRETS: tuple[Guard, ...] = (
     ),
     _guard(
         "whatever a provider says is scrubbed",
-        "    return _without_secrets(result, world.secrets) if world.secrets else result\n",
+        "    result = _without_secrets(result, world.secrets) if world.secrets else result\n",
         "    return result\n",
         RUNTIME + "test_of_what_a_tool_says_no_value_is_kept",
         RUNTIME + "test_of_what_a_provider_raises_no_value_is_kept",

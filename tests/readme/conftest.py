@@ -16,7 +16,16 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 COLUMNS = 200
-LEFT = (".toolgate", "repository", "announcement-*.json", "ledger.db*", "rates.json")  # what running the example leaves in it
+# what running the example leaves in it
+LEFT = (
+    ".toolgate",
+    ".venv",
+    "repository",
+    "announcement-*.json",
+    "ledger.db*",
+    "rates.json",
+    "toolgate.lock.toml",
+)  # what running the example leaves in it
 Shell = Callable[..., "subprocess.CompletedProcess[str]"]
 AtTerminal = Callable[[str, Path], tuple[int, str]]
 

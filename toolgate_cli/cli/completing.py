@@ -174,6 +174,12 @@ def _workflows(given: Mapping[str, str]) -> Iterable[str]:
     return workflows(_settings(given).home)
 
 
+def _servers(given: Mapping[str, str]) -> Iterable[str]:
+    from ..workflow.naming import servers
+
+    return servers(_settings(given).home)
+
+
 def _capabilities(given: Mapping[str, str]) -> Iterable[str]:
     from ..workflow.naming import capabilities
 
@@ -206,6 +212,7 @@ _OF_KIND: Final[Mapping[str, Callable[[Mapping[str, str]], Iterable[str]]]] = {
     "STEP": _steps,
     "WORKFLOW": _workflows,
     "CAPABILITY": _capabilities,
+    "SERVER": _servers,
     "TYPE": _types,
     "TOPIC": _topics,
     "KEY": _keys,

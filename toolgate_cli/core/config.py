@@ -58,6 +58,7 @@ class Tool(NamedTuple):
     declared: Json
     secrets: tuple[str, ...] = ()
     tenant_of: str | None = None  # JSON pointer to the argument that says whose the resource is
+    output_schema: Json = None  # JSON Schema that a result is to keep; one that does not is marked
 
 
 class Rule(NamedTuple):
@@ -151,3 +152,5 @@ class Config(NamedTuple):
     limits: Limits
     path: str  # where command tools are looked up
     secrets: Mapping[str, str | None] = {}
+    timeout: float = 30.0  # seconds: of a call whose tool says none, and of what is asked of a server outside of any call
+    servers: tuple[str, ...] = ()  # whose tools are pinned, each the first segment of their names

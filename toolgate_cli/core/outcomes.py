@@ -61,7 +61,7 @@ def _of_success(tool: Tool, result: ToolResult) -> Judged:
         for rule, verdict in verdicts:
             if verdict == "unjudgeable":
                 return _uncertain("UNJUDGEABLE", f"the tool ended well, but fail_when cannot be judged at {rule.condition.at!r}")
-    return Judged("success", "yes", "yes", None, canonical.encode(parsed), "")
+    return Judged("success", "yes", "yes", result.mark, canonical.encode(parsed), clean(result.message) if result.mark else "")
 
 
 def _output(result: ToolResult) -> tuple[Json, bool]:

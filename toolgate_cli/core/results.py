@@ -27,6 +27,7 @@ class ToolResult(NamedTuple):
     survivors: tuple[str, ...] = ()  # processes that could not be killed
     left_behind: str | None = None  # name of the lock that a survivor may hold
     sign: str = "EXIT"  # the word for what `code` is: EXIT, STATUS
+    mark: str | None = None  # what is odd about a success that counts all the same, as a stable code; `message` says it in words
 
 
 class Judged(NamedTuple):

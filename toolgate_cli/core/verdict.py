@@ -74,7 +74,7 @@ def evaluate(question: Question, world: World, accepted: Callable[[str], bool]) 
         why = question.refusal or "not_received"
         return _failed(question, None, "RECEIVE", why.split()[0].rstrip(":"), f"the arguments were refused and are not stored: {why}")
     if tool is None:
-        return _failed(question, None, "RESOLVE", "unknown_tool", f"no tool {call.capability} in toolgate.toml")
+        return _failed(question, None, "RESOLVE", "unknown_tool", _unknown(call.capability, world))
     seen = sha256(f"{tool.schema_digest}:{call.arguments_digest}")
     valid = accepted(seen)
     missing = _missing(tool, world, valid=valid)
@@ -102,6 +102,13 @@ def evaluate(question: Question, world: World, accepted: Callable[[str], bool]) 
     except ToolgateError as error:
         return _failed(question, ready, "VALIDATE", "unbindable", error.message)
     return _ruled(question, tool, ready, bound, arguments, None if valid else seen, world)
+
+
+def _unknown(capability: str, world: World) -> str:
+    server = capability.split(".")[0]
+    if server in world.config.servers:
+        return f"no tool {capability} of the server {server} is pinned: toolgate tools pin {server}"
+    return f"no tool {capability} in toolgate.toml"
 
 
 def _missing(tool: Tool, world: World, *, valid: bool) -> Needs | None:

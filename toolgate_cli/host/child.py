@@ -53,7 +53,7 @@ class Child:
             theirs.append(self._input(command.stdin))
             theirs.append(self._output(kept.of_stdout))
             theirs.append(self._output(kept.of_stderr))
-            self._process = _start(command, theirs, inherited)
+            self._process = start(command, theirs, inherited)
         except BaseException:
             for fd in theirs:
                 os.close(fd)
@@ -160,7 +160,8 @@ class Child:
             self._spare = -1
 
 
-def _start(command: Command, streams: list[int], inherited: tuple[int, ...]) -> subprocess.Popen[bytes]:
+def start(command: Command, streams: list[int], inherited: tuple[int, ...]) -> subprocess.Popen[bytes]:
+    """In a session of its own and tied to us, with these three as its standard streams."""
     stdin, stdout, stderr = streams
     with warnings.catch_warnings():
         # a warning about threads that somebody made an error would come when the process runs already

@@ -7,7 +7,7 @@ import signal
 import time
 from contextlib import suppress
 
-from . import kernel, tree
+from . import kernel, lasting, tree
 from .tree import Process, Session
 
 
@@ -40,7 +40,7 @@ class Kin:
 
         What has lost its parent has become our child: no look at all processes is needed.
         """
-        if self._only_ours:
+        if self._only_ours and not self._lasting():
             return self._no_child()
         children = tree.own_children() if self._adopted else []
         if not children:  # not even the others: this kernel does not list them
@@ -86,7 +86,8 @@ class Kin:
         """Kills our children until there are none: each that dies makes its own children ours, so the tree comes down from the root,
         and a process that forks and exits faster than all of /proc can be read is still caught."""
         for _ in range(200):
-            found = [pid for pid in tree.own_children() if not self._others or self._is_ours(tree.look(pid))]
+            all_ours = not self._others and not self._lasting()
+            found = [pid for pid in tree.own_children() if all_ours or self._is_ours(tree.look(pid))]
             for pid in found:
                 _kill(pid)
             for pid in found:
@@ -100,7 +101,13 @@ class Kin:
             _reap(child)
 
     def _is_ours(self, child: Process | None) -> bool:
-        return child is not None and self._main.pid > 0 and child.pid not in self._others and child.start >= self._main.start
+        if child is None or self._main.pid == 0:
+            return False
+        return child.pid not in self._others and child.pid not in self._lasting() and child.start >= self._main.start
+
+    def _lasting(self) -> set[int]:
+        """Processes of ours that outlast one call, and were perhaps started after this one: none of this tree."""
+        return lasting.pids() - {self._main.pid}
 
 
 def _any_child() -> bool:

@@ -160,6 +160,15 @@ class FileOwners:
         self._unlink(name)
         return False
 
+    def lend(self, name: str, other: str) -> None:
+        """The same fence under a second name: whoever looks at either sees who holds it, and the session that it tells of. Raises
+        OSError."""
+        os.link(self._path(name), self._path(other), follow_symlinks=False)
+
+    def take_back(self, other: str) -> None:
+        """The second name goes, the fence stays."""
+        self._unlink(other)
+
     def left_behind(self, name: str | None) -> bool:
         """Whether a process that a tool left behind still holds that fence, or is in the session that it tells of.
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from functools import lru_cache
 
 from ..core.values import NamedTuple
@@ -60,15 +60,38 @@ _take: Callable[[str | None], tuple[str, int]] | None = None
 _release: Callable[[str, int], bool] | None = None
 
 
-def use_fence(take: Callable[[str | None], tuple[str, int]] | None, release: Callable[[str, int], bool] | None) -> None:
-    """Set once by the wiring. `take` gives a lock's name and descriptor; `release` closes ours and says whether somebody still holds it."""
-    global _take, _release
-    _take, _release = take, release
+_lend: Callable[[str, str], None] | None = None
+_take_back: Callable[[str], None] | None = None
+
+
+def use_fence(
+    take: Callable[[str | None], tuple[str, int]] | None,
+    release: Callable[[str, int], bool] | None,
+    lend: Callable[[str, str], None] | None = None,
+    take_back: Callable[[str], None] | None = None,
+) -> None:
+    """Set once by the wiring. `take` gives a lock's name and descriptor; `release` closes ours and says whether somebody still holds it;
+    `lend` gives a lock a second name, `take_back` removes that."""
+    global _take, _release, _lend, _take_back
+    _take, _release, _lend, _take_back = take, release, lend, take_back
 
 
 def take_fence(name: str | None) -> Fence | None:
     """The lock of that name; OSError where there should be one and cannot be."""
     return Fence(*_take(name)) if _take else None
+
+
+@contextmanager
+def lent_fence(fence: Fence | None, name: str | None) -> Iterator[None]:
+    """For as long as this lasts the lock can be found by another name too. Raises OSError."""
+    if fence is None or name is None or _lend is None or _take_back is None:
+        yield
+        return
+    _lend(fence.name, name)
+    try:
+        yield
+    finally:
+        _take_back(name)
 
 
 def mark_fence(fence: Fence | None, session: tree.Session | None) -> None:

@@ -62,13 +62,17 @@ def parsed(claim: Started) -> dict[str, Json]:
 
 
 def environment(claim: Started, path: str, declared: Mapping[str, str]) -> dict[str, str]:
+    """Of a process that is one call."""
+    return {**surroundings(path, declared, claim.run_id, claim.call_id), "TOOLGATE_IDEMPOTENCY_KEY": claim.key}
+
+
+def surroundings(path: str, declared: Mapping[str, str], run: str, call: str) -> dict[str, str]:
     """Nothing of the decider's own environment: what a tool wants of that stands in its `env`, and so in its definition."""
     return {
         "PATH": path,
         "HOME": home_of_user(),
         "LANG": "C.UTF-8",
         **declared,
-        "TOOLGATE_RUN": claim.run_id,
-        "TOOLGATE_CALL": claim.call_id,
-        "TOOLGATE_IDEMPOTENCY_KEY": claim.key,
+        "TOOLGATE_RUN": run,
+        "TOOLGATE_CALL": call,
     }

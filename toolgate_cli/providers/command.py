@@ -121,11 +121,11 @@ def doubts(fields: Fields, home: str) -> tuple[tuple[tuple[str | int, ...], str]
     return tuple(
         (("argv", number), f"no file {item}")
         for number, item in enumerate(fields.argv)
-        if number and _is_script(item) and not os.path.exists(os.path.join(folder, item))
+        if number and is_script(item) and not os.path.exists(os.path.join(folder, item))
     )
 
 
-def _is_script(item: str) -> bool:
+def is_script(item: str) -> bool:
     """Whether a word is the name of a program's text and can be nothing else."""
     return item.endswith(_SCRIPTS) and item[0] != "-" and not any(mark in item for mark in ("$", ":", " "))
 

@@ -99,6 +99,39 @@ class Checked(NamedTuple):
     warnings: tuple[str, ...]
 
 
+class Pinnable(NamedTuple):
+    """One tool of a server. `remote`: its name there; `capabilities`: those it has here, none where its name does not fit; `before`: the
+    definition that is pinned, `now` the one that is offered (None: there is none); `fault`: why what is offered cannot be pinned."""
+
+    remote: str
+    capabilities: tuple[str, ...]
+    before: Mapping[str, Json] | None
+    now: Mapping[str, Json] | None
+    fault: str | None = None
+
+    @property
+    def change(self) -> Literal["added", "changed", "removed", "same", "left out"]:
+        """What pinning does to it."""
+        if self.now is None or self.fault is not None:
+            return "left out" if self.before is None else "removed"
+        return "added" if self.before is None else "same" if self.before == self.now else "changed"
+
+
+class Offering(NamedTuple):
+    """What a server offers beside what is pinned of it. `fingerprint`: of the server as it is now, `before`: as it was when it was
+    pinned."""
+
+    server: str
+    fingerprint: str
+    before: str | None
+    tools: tuple[Pinnable, ...]
+
+    @property
+    def changes(self) -> bool:
+        """Whether pinning would change anything."""
+        return self.fingerprint != self.before or any(tool.change not in ("same", "left out") for tool in self.tools)
+
+
 class Remark(NamedTuple):
     """One thing that an examination found: what of (`store`, `log`, `calls`, `files`), how bad, what is, and what to do ("": nothing)."""
 

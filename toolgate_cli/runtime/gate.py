@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..core import durations, effects
+from ..core import canonical, durations, effects
 from ..core.config import Config, Tool
 from ..core.errors import ToolgateError
 from ..core.records import Accepted, Attempt, Call, Definition, Row, Run
@@ -133,7 +133,20 @@ def invoke(ports: Ports, claim: Claim, world: World) -> ToolResult:
         result = ToolResult("uncertain", message=error.message)
     except Exception as error:  # noqa: BLE001  # nothing that a provider does may lose the outcome
         result = ToolResult("uncertain", message=f"the provider failed: {type(error).__name__}")
-    return _without_secrets(result, world.secrets) if world.secrets else result
+    result = _without_secrets(result, world.secrets) if world.secrets else result
+    return _marked(result, claim.tool, ports) if claim.tool.output_schema is not None else result
+
+
+def _marked(result: ToolResult, tool: Tool, ports: Ports) -> ToolResult:
+    """A result that does not keep the schema of its tool is a result all the same: the tool has done what it did."""
+    if result.ended != "answered" or not result.ok or result.mark is not None:
+        return result
+    try:
+        problems = ports.files.misfits(tool.output_schema, canonical.parse(result.output))
+        told = ", ".join(f"{problem.code} at {problem.pointer or '(root)'}" for problem in problems)
+    except Exception as error:  # noqa: BLE001  # whatever keeps it from being judged: the result stays
+        told = "it is not JSON" if isinstance(error, ToolgateError) else "it could not be judged"
+    return result._replace(mark="OUTPUT_MISMATCH", message=f"the result does not keep the output schema: {told}") if told else result
 
 
 def _without_secrets(result: ToolResult, secrets: Secrets) -> ToolResult:

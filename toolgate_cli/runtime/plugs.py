@@ -10,6 +10,7 @@ from ..core.values import NamedTuple
 
 if TYPE_CHECKING:
     from ..core.intents import Completion, Intent, TurnRequest, View
+    from ..core.offered import Offer
     from ..core.results import ToolResult
     from ..core.types import Json
 
@@ -52,6 +53,13 @@ class Pinned(NamedTuple):
     error: str | None = None
 
 
+class Offered(NamedTuple):
+    """What a server has: the fingerprint of the server itself, and its tools."""
+
+    server: str
+    tools: tuple[Offer, ...]
+
+
 class Provider(Protocol):
     """One file of providers/: `Fields` (an annotated NamedTuple) is its table in toolgate.toml. It may also have `doubts(fields, home)`:
     what in its table probably names nothing that is there, as (path in the table, text), for `workflow check`; `CODES`, a range: what
@@ -71,6 +79,16 @@ class Provider(Protocol):
     def invoke(self, claim: Started, limits: InvokeLimits) -> ToolResult:
         """Starts the tool once and comes back within the timeout and a grace of 2 s, whatever the tool does. Never raises for what a
         tool does."""
+        ...
+
+
+class Serving(Provider, Protocol):
+    """A provider whose tools come from servers: `Server` is the table of one at the top of toolgate.toml, all of which `Fields` has too."""
+
+    Server: type
+
+    def offers(self, fields: object, home: str, path: str, limits: InvokeLimits) -> Offered:
+        """Asks a server for its tools, outside of any call; nothing is called. ToolgateError("failed") where it does not say."""
         ...
 
 

@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from ..core.intents import Finding, Look
     from ..core.records import Accepted
     from ..core.types import Json
-    from ..core.world import Needs, World
-    from .answers import Checked
+    from ..core.world import Needs, Problem, World
+    from .answers import Checked, Offering
     from .plugs import ModelAdapter, Provider, StepKind
     from .store import Store
 
@@ -192,6 +192,18 @@ class Files(Protocol):
 
     def observe(self, looks: Sequence[Look]) -> tuple[Finding, ...]:
         """What comes of each look, in this order; never raises. Nothing outside of the home is read, nor the store."""
+        ...
+
+    def offering(self, server: str) -> Offering:
+        """Asks a server for its tools, to be pinned; it is ended again. ToolgateError("not_found" | "failed")."""
+        ...
+
+    def pin(self, offered: Offering) -> str:
+        """Writes the lock file; its path. ToolgateError("storage") where it cannot be written."""
+        ...
+
+    def misfits(self, schema: Json, value: Json) -> tuple[Problem, ...]:
+        """In what a value does not keep a schema that was accepted. Outside any transaction."""
         ...
 
     def accepted(self) -> tuple[Accepted, ...]:

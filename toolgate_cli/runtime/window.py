@@ -13,7 +13,7 @@ from ..core import chain
 from ..core.errors import ToolgateError
 from ..core.records import Event, EventQuery, Row, RunQuery
 from . import departed, heads, looking, selecting, standing, verifying
-from .answers import Checked, Remark, RunView, Verified, Waiting
+from .answers import Checked, Offering, Remark, RunView, Verified, Waiting
 
 if TYPE_CHECKING:
     from ..core.config import Tool
@@ -142,6 +142,18 @@ class Window:
             hint = f"did you mean {near}" if near else "toolgate tools list"
             raise ToolgateError("not_found", f"no tool {capability} in toolgate.toml", hint)
         return tools[capability]
+
+    def offering(self, server: str) -> Offering:
+        """What a server offers now beside what is pinned of it. Nobody pins from inside a tool: ToolgateError("self_approval")."""
+        call = self._ports.processes.inside_call()
+        if call is not None:
+            hint = "a person decides, outside of any call"
+            raise ToolgateError("self_approval", f"tools pin was called from inside a tool ({call})", hint)
+        return self._ports.files.offering(server)
+
+    def pin(self, offered: Offering) -> str:
+        """Pins what was shown; the path of the lock file."""
+        return self._ports.files.pin(offered)
 
     def init(self, folder: str) -> tuple[str, ...]:
         return self._ports.files.begin(folder)

@@ -85,7 +85,7 @@ def _check_value(value: object, path: KeyPath, issues: Issues) -> None:
     elif isinstance(value, int):
         if not -numerals.BOUND < value < numerals.BOUND:
             issues.add(path, "a number is too long (at most 1,000 digits)")
-    else:
+    elif value is not None:  # TOML has none; a schema from elsewhere may
         issues.add(path, "dates and times cannot be used", "put it in quotes")
 
 

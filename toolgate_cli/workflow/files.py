@@ -14,8 +14,8 @@ from ..core.errors import ToolgateError
 from ..core.records import Accepted
 from ..core.secrets import NONE
 from ..core.types import Json
-from ..core.world import Needs, World
-from ..runtime.answers import Checked
+from ..core.world import Needs, Problem, World
+from ..runtime.answers import Checked, Offering
 from ..runtime.ports import Bundle
 from .document import Table, decode
 from .flows import Flow, Flows
@@ -119,6 +119,19 @@ class HomeFiles:
 
     def model(self, model: Model) -> ModelAdapter:
         return self._kinds.model(model.adapter)
+
+    def offering(self, server: str) -> Offering:
+        from .offering import offering
+
+        return offering(server, self._operator.served(), self.home, self._kinds)
+
+    def pin(self, offered: Offering) -> str:
+        from .offering import pin
+
+        return pin(offered, self.home, self._operator.served().raw)
+
+    def misfits(self, schema: Json, value: Json) -> tuple[Problem, ...]:
+        return self._pinning.check(schema)(value)
 
     def inputs(self, bundle: Bundle, given: Mapping[str, Json], texts: Mapping[str, str]) -> dict[str, Json]:
         from .inputs import fill_inputs

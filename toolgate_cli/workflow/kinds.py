@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from ..core.values import NamedTuple
 
 if TYPE_CHECKING:
-    from ..runtime.plugs import ModelAdapter, Provider, StepKind
+    from ..runtime.plugs import ModelAdapter, Provider, Serving, StepKind
 
 
 Names = Callable[[], "tuple[str, ...]"]
@@ -23,3 +23,7 @@ class Kinds(NamedTuple):
     step_kind: Callable[[str], StepKind]
     models: Names
     model: Callable[[str], ModelAdapter]
+
+    def serving(self, name: str) -> Serving:
+        """A provider whose tools come from servers."""
+        return cast("Serving", self.provider(name))

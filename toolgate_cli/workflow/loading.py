@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from ..core.config import Config
 from ..core.digests import sha256
@@ -16,6 +16,7 @@ from .issues import refusal, tell
 from .kinds import Kinds
 from .outside import Outside
 from .reading import Source, read
+from .servers import expand
 
 FILE = "toolgate.toml"
 
@@ -23,7 +24,7 @@ Told = tuple[tuple[str, str], ...]  # (message, hint)
 
 
 class Loaded(NamedTuple):
-    """`mark`: digest of everything that was accepted; `raw`: the file's tables; `fresh`: it was checked now."""
+    """`mark`: digest of everything that was accepted; `raw`: the file's tables and those of servers' tools; `fresh`: it was checked now."""
 
     config: Config
     stamps: tuple[Stamp, ...]
@@ -37,6 +38,16 @@ class Loaded(NamedTuple):
         """All that was read, by the name of its file; toolgate.toml also as its values."""
         files = {FILE: self.data, **self.outside}
         return (*((name, data.decode("utf-8", "replace")) for name, data in files.items()), (FILE, self.raw))
+
+
+class Served(NamedTuple):
+    """The file as far as its servers go. `secrets`: name -> its file, or None for the environment variable of that name."""
+
+    raw: Table
+    path: str
+    timeout: float
+    secrets: Mapping[str, str | None]
+    data: bytes
 
 
 class Operator:
@@ -56,6 +67,18 @@ class Operator:
                 return self._last._replace(stamps=(source.stamp, *outside.stamps()), fresh=False)
         self._last = self._load(source)
         return self._last
+
+    def served(self) -> Served:
+        """What is needed to ask a server for its tools: nothing else in the file has to be right, least of all what names those tools."""
+        from .checks.servers import check_served
+
+        source = self._read()
+        raw = parse_strictly(source)
+        issues = check_served(raw, self._kinds)
+        if issues.errors:
+            raise refusal(tell(FILE, decode(source), issues.errors))
+        gate = operator.gate(raw)
+        return Served(raw, gate.path, gate.timeout, operator.secrets(raw, self._kinds), source.data)
 
     def inspect(self) -> tuple[Told, Told]:
         """Errors and warnings, whatever is remembered."""
@@ -95,6 +118,7 @@ class Operator:
             return None
 
     def _made(self, source: Source, raw: Table, outside: Outside, *, fresh: bool) -> Loaded:
+        raw = expand(raw, outside.locked(), self._kinds.providers())
         built = operator.build(raw, sha256(source.data), self._kinds, outside)
         mark = _mark(source, outside, self._kinds)
         return Loaded(built, (source.stamp, *outside.stamps()), mark, raw, fresh, source.data, outside.bytes())

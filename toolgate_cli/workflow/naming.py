@@ -5,7 +5,9 @@ from __future__ import annotations
 from .document import parse
 from .flows import Flows
 from .loading import FILE
+from .outside import Outside
 from .reading import read
+from .servers import SECTION, expand
 
 
 def workflows(home: str) -> tuple[str, ...]:
@@ -15,9 +17,16 @@ def workflows(home: str) -> tuple[str, ...]:
 
 
 def capabilities(home: str) -> tuple[str, ...]:
-    """The tools of toolgate.toml. Raises as `workflows`."""
-    tools = parse(read(home, FILE)).get("tools")
+    """The tools of toolgate.toml and those that are pinned. Raises as `workflows`."""
+    raw = parse(read(home, FILE))
+    tools = expand(raw, Outside(home, raw).locked(), ()).get("tools")
     return tuple(tools) if isinstance(tools, dict) else ()
+
+
+def servers(home: str) -> tuple[str, ...]:
+    """The servers of toolgate.toml. Raises as `workflows`."""
+    found = parse(read(home, FILE)).get(SECTION)
+    return tuple(found) if isinstance(found, dict) else ()
 
 
 def inputs(home: str, id: str) -> tuple[str, ...]:

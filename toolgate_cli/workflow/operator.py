@@ -14,16 +14,17 @@ from . import shapes
 from .document import Table
 from .kinds import Kinds
 from .outside import Outside
+from .servers import SECTION
 
 
 def build(raw: Table, digest: str, kinds: Kinds, outside: Outside) -> config.Config:
     """`digest`: of the file's bytes. Where the tables were not checked, whatever does not fit raises KeyError, TypeError or ValueError."""
-    gate: shapes.Gate = table(shapes.Gate, _tables(raw, "gate"))
+    gates = gate(raw)
     identity: shapes.Identity = table(shapes.Identity, _tables(raw, "identity"))
     limits: shapes.Limits = table(shapes.Limits, _tables(raw, "limits"))
     return config.Config(
         digest=digest,
-        tools={name: _tool(name, held, gate, kinds, outside) for name, held in _each(raw, "tools")},
+        tools={name: _tool(name, held, gates, kinds, outside) for name, held in _each(raw, "tools")},
         policy=_policy(_tables(raw, "policy")),
         agents={name: _agent(name, held, outside) for name, held in _each(raw, "agents")},
         models={name: _model(name, held, kinds) for name, held in _each(raw, "models")},
@@ -31,9 +32,16 @@ def build(raw: Table, digest: str, kinds: Kinds, outside: Outside) -> config.Con
         identity=identity.mode,
         context=_context(raw),
         limits=config.Limits(*limits),
-        path=gate.path,
-        secrets=_secrets(raw, kinds),
+        path=gates.path,
+        secrets=secrets(raw, kinds),
+        timeout=gates.timeout,
+        servers=tuple(name for name, _ in _each(raw, SECTION)),
     )
+
+
+def gate(raw: Table) -> shapes.Gate:
+    made: shapes.Gate = table(shapes.Gate, _tables(raw, "gate"))
+    return made
 
 
 def _tool(name: str, raw: Table, gate: shapes.Gate, kinds: Kinds, outside: Outside) -> config.Tool:
@@ -58,6 +66,7 @@ def _tool(name: str, raw: Table, gate: shapes.Gate, kinds: Kinds, outside: Outsi
             "business": {str(code): word for code, word in exits.business.items()},
         },
         "fail_when": [[*failure.condition, failure.code, failure.on_missing] for failure in failures],
+        **({} if made.output_schema is None else {"output_schema": made.output_schema}),
     }
     return config.Tool(
         capability=name,
@@ -78,6 +87,7 @@ def _tool(name: str, raw: Table, gate: shapes.Gate, kinds: Kinds, outside: Outsi
         declared=declared,
         secrets=references.secrets(own),
         tenant_of=None if made.tenant_of is None else made.tenant_of.arg,
+        output_schema=made.output_schema,
     )
 
 
@@ -118,11 +128,11 @@ def _model(name: str, raw: Table, kinds: Kinds) -> config.Model:
     return config.Model(name, adapter, table(kinds.model(adapter).Fields, raw))
 
 
-def _secrets(raw: Table, kinds: Kinds) -> dict[str, str | None]:
+def secrets(raw: Table, kinds: Kinds) -> dict[str, str | None]:
     """Those that are declared, and those that a tool or a model refers to."""
     declared = {name: table(shapes.Secret, held).file for name, held in _each(raw, "secrets")}
     tables: list[Json] = [tool.get(provider) for _, tool in _each(raw, "tools") for provider in kinds.providers()]
-    tables += [model for _, model in _each(raw, "models")]
+    tables += [table for section in ("models", SECTION) for _, table in _each(raw, section)]
     return dict.fromkeys(references.secrets(tables)) | declared
 
 

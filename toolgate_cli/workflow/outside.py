@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from ..core.errors import ToolgateError
 from ..core.types import Json
 from ..core.world import Stamp
-from .reading import Source, read_inside
+from .reading import Source, read_inside, stamp
+from .servers import SECTION
 
+if TYPE_CHECKING:
+    from .locking import Locked
+
+LOCK = "toolgate.lock.toml"  # written by `tools pin`
 _KEYS = {"tools": "input_schema_file", "agents": "prompt_file"}
 
 
@@ -18,7 +25,12 @@ class Outside:
     def __init__(self, home: str, raw: Mapping[str, Json]) -> None:
         self.sources: dict[str, Source] = {}
         self.faults: dict[str, ToolgateError] = {}
-        for name in _named(raw):
+        self._absent: tuple[Stamp, ...] = ()
+        lock = os.path.join(home, LOCK)
+        locked = (LOCK,) if SECTION in raw and os.path.lexists(lock) else ()
+        if SECTION in raw and not locked:
+            self._absent = (stamp(lock),)  # nothing is pinned yet; from when it is, this differs
+        for name in (*_named(raw), *locked):
             try:
                 self.sources[name] = read_inside(home, name)
             except ToolgateError as error:
@@ -34,7 +46,15 @@ class Outside:
             raise ToolgateError("invalid", f"{name} is not UTF-8", "save it as UTF-8") from error
 
     def stamps(self) -> tuple[Stamp, ...]:
-        return tuple(source.stamp for source in self.sources.values())
+        return (*(source.stamp for source in self.sources.values()), *self._absent)
+
+    def locked(self) -> Mapping[str, Locked]:
+        """What is pinned of servers' tools. Raises ToolgateError("invalid") where that cannot be read."""
+        if LOCK not in self.sources and LOCK not in self.faults:
+            return {}
+        from .locking import read_lock
+
+        return read_lock(self.text(LOCK))
 
     def bytes(self) -> dict[str, bytes]:
         return {name: source.data for name, source in self.sources.items()}

@@ -44,7 +44,7 @@ class Pinning:
         checks: dict[str, Check] = dict(world.checks)
         for name in needs.schemas:
             tool = world.config.tools[name]
-            checks[tool.schema_digest] = self._check(tool)
+            checks[tool.schema_digest] = self.check(tool.schema, tool.schema_digest)
         ready: Mapping[str, Ready] = {**world.ready, **{name: pin.ready for name, pin in pins.items()}}
         return world._replace(stamps=tuple(stamps), ready=ready, checks=checks)
 
@@ -68,12 +68,14 @@ class Pinning:
         made = self._pins[tool.capability] = _Pin(tool.declared, path, ready, stamps)
         return made
 
-    def _check(self, tool: Tool) -> Check:
-        found = self._checks.get(tool.schema_digest)
+    def check(self, schema: Json, digest: str | None = None) -> Check:
+        """The check of a schema that was accepted."""
+        digest = digest or sha256(canonical.encode(schema))
+        found = self._checks.get(digest)
         if found is None:
             from .validators import load
 
-            found = self._checks[tool.schema_digest] = load(tool.schema)
+            found = self._checks[digest] = load(schema)
         return found
 
 

@@ -72,6 +72,7 @@ class Tool(NamedTuple):
     enabled: bool = True
     input_schema: Json = None
     input_schema_file: Annotated[str, Path()] | None = None
+    output_schema: Json = None
     exit: Exit = Exit()
     fail_when: tuple[Mapping[str, Json], ...] = ()
     tenant_of: TenantOf | None = None
@@ -164,6 +165,7 @@ class Operator(NamedTuple):
     limits: Mapping[str, Json] = {}
     secrets: Mapping[str, Secret] = {}
     tools: Mapping[str, Mapping[str, Json]] = {}
+    mcp: Mapping[str, Mapping[str, Json]] = {}
     policy: Mapping[str, Json] = {}
     approvers: Mapping[str, tuple[Text, ...]] = {}
     identity: Mapping[str, Json] = {}

@@ -13,6 +13,7 @@ from ..kinds import Kinds
 from ..names import check_name, is_pattern
 from ..outside import Outside
 from ..positions import KeyPath
+from ..servers import meant_tool
 from .marks import check_marks
 
 
@@ -32,9 +33,17 @@ def check_model(name: str, raw: Mapping[str, Json], kinds: Kinds, issues: Issues
 
 
 class Agents:
-    """`tools` and `names_of_models`: all that are declared."""
+    """`tools`, `names_of_models` and `servers`: all that are declared."""
 
-    def __init__(self, tools: frozenset[str], names_of_models: frozenset[str], outside: Outside, issues: Issues) -> None:
+    def __init__(
+        self,
+        tools: frozenset[str],
+        names_of_models: frozenset[str],
+        outside: Outside,
+        issues: Issues,
+        servers: frozenset[str] = frozenset(),
+    ) -> None:
+        self._servers = servers
         self._tools = tools
         self._models = names_of_models
         self._outside = outside
@@ -55,7 +64,7 @@ class Agents:
         for number, pattern in enumerate(wanted if isinstance(wanted, list) else ()):
             if isinstance(pattern, str) and is_pattern(pattern) and not any(patterns.matches(pattern, tool) for tool in self._tools):
                 text = "no tool matches this pattern" if "*" in pattern else f"there is no tool {pattern}"
-                self._issues.add((*path, number), text, meant(pattern, self._tools))
+                self._issues.add((*path, number), text, meant_tool(pattern, self._tools, self._servers))
 
     def _check_prompt(self, raw: Mapping[str, Json], path: KeyPath) -> None:
         given = [key for key in ("prompt", "prompt_file") if key in raw]

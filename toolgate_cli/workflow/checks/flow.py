@@ -16,6 +16,7 @@ from ..issues import Issues, meant
 from ..kinds import Kinds
 from ..names import check_name
 from ..positions import KeyPath
+from ..servers import meant_tool
 from .arguments import unfit
 from .blocks import Use, check_blocks
 from .data import check_data
@@ -179,7 +180,8 @@ class _Flow:
         if found.text in known:
             return [Use(found.text, found.path)] if marker.what == "block" else []
         words = [*known, *(RESERVED_NAMES if marker.or_words else ())]
-        self._issues.add(found.path, f"there is no {marker.what} {found.text}", meant(found.text, words))
+        servers = self._config.servers if marker.what == "tool" else ()
+        self._issues.add(found.path, f"there is no {marker.what} {found.text}", meant_tool(found.text, words, servers))
         return []
 
     def _warn_of_clash(self, found: Marked) -> None:

@@ -5,17 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ...core import durations
+from ...core.errors import ToolgateError
 from ...core.types import Json
 from .. import models, shapes
 from ..document import Table, check_values
 from ..issues import Issues
 from ..kinds import Kinds
 from ..outside import Outside
+from ..servers import SECTION, expand
 from .agents import Agents, check_model
 from .context import check_context
 from .marks import check_marks
 from .policy import Policy, check_approvers
 from .secrets import check_secrets
+from .servers import check_servers
 from .tools import Tools
 
 _SIMPLE: Mapping[str, type] = {"gate": shapes.Gate, "limits": shapes.Limits, "identity": shapes.Identity, "context": shapes.Context}
@@ -30,9 +33,20 @@ def check_operator(raw: Table, kinds: Kinds, outside: Outside) -> Issues:
     for name, shape in _SIMPLE.items():
         if name in raw and models.check(models.Fit((shape,)), raw[name], (name,), issues):
             check_marks(shape, _tables(raw, name), (name,), issues)
+    check_servers(raw, kinds, issues)
+    try:
+        locked = outside.locked()
+        raw = expand(raw, locked, kinds.providers())
+        for name in _tables(raw, SECTION):
+            if name not in locked:
+                issues.warn((SECTION, name), "none of its tools is pinned, so none can be called", f"toolgate tools pin {name}")
+    except ToolgateError as error:
+        issues.add((SECTION,), error.message, error.hint)
+    check_values(raw, issues)
     check_secrets(raw, kinds, issues)
     check_context(raw, issues)
     names = {section: frozenset(_tables(raw, section)) for section in ("tools", "models", "agents")}
+    servers = frozenset(_tables(raw, SECTION))
     tools = Tools(kinds, outside, _longest(raw, issues), issues)
     for name, table in _tables(raw, "tools").items():
         if isinstance(table, dict):
@@ -40,13 +54,13 @@ def check_operator(raw: Table, kinds: Kinds, outside: Outside) -> Issues:
     for name, table in _tables(raw, "models").items():
         if isinstance(table, dict):
             check_model(name, table, kinds, issues)
-    agents = Agents(names["tools"], names["models"], outside, issues)
+    agents = Agents(names["tools"], names["models"], outside, issues, servers)
     for name, table in _tables(raw, "agents").items():
         if isinstance(table, dict):
             agents.check(name, table)
     scopes = check_approvers(_tables(raw, "approvers"), issues)
     if "policy" in raw:
-        Policy(_tables(raw, "tools"), tools.schemas, names["agents"], scopes, issues).check(raw["policy"])
+        Policy(_tables(raw, "tools"), tools.schemas, names["agents"], scopes, issues, servers).check(raw["policy"])
     return issues
 
 

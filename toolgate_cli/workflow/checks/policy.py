@@ -11,6 +11,7 @@ from ..conditions import check_condition
 from ..issues import Issues, meant, shorten
 from ..names import check_name, is_pattern
 from ..positions import KeyPath
+from ..servers import meant_tool
 from .arguments import Missed, missed
 from .marks import check_marks
 
@@ -34,12 +35,14 @@ def check_approvers(raw: Mapping[str, Json], issues: Issues) -> dict[str, int]:
 
 
 class Policy:
-    """Checks the rules. `tools` and `agents`: all that are declared; `schemas`: of the tools that have a sound one; `scopes`: how many
-    people hold each."""
+    """Checks the rules. `tools`, `agents` and `servers`: all that are declared; `schemas`: of the tools that have a sound one; `scopes`:
+    how many people hold each."""
 
     def __init__(
-        self, tools: Mapping[str, Json], schemas: Mapping[str, Json], agents: frozenset[str], scopes: Mapping[str, int], issues: Issues
-    ) -> None:
+        self, tools: Mapping[str, Json], schemas: Mapping[str, Json], agents: frozenset[str], scopes: Mapping[str, int], issues: Issues,
+        servers: frozenset[str] = frozenset(),
+    ) -> None:  # fmt: skip
+        self._servers = servers
         self._tools = tools
         self._schemas = schemas
         self._agents = agents
@@ -87,7 +90,7 @@ class Policy:
         pattern = rule.get("capability")
         if isinstance(pattern, str) and is_pattern(pattern) and not any(patterns.matches(pattern, tool) for tool in self._tools):
             text = "no tool matches this pattern" if "*" in pattern else f"there is no tool {pattern}"
-            self._issues.add((*path, "capability"), text, meant(pattern, self._tools))
+            self._issues.add((*path, "capability"), text, meant_tool(pattern, self._tools, self._servers))
 
     def _check_arguments(self, rule: Mapping[str, Json], path: KeyPath) -> None:
         """A condition on an argument that none of the rule's tools can be given never holds, and nobody would notice."""

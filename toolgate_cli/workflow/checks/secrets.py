@@ -16,6 +16,7 @@ from ..document import Table
 from ..issues import Issues
 from ..kinds import Kinds
 from ..positions import KeyPath
+from ..servers import SECTION
 from .tools import texts
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,127}\Z")
@@ -58,6 +59,9 @@ def _tables(raw: Table, kinds: Kinds) -> Iterator[tuple[KeyPath, type, Mapping[s
             table = tool.get(provider)
             if isinstance(table, dict):
                 yield ("tools", name, provider), kinds.provider(provider).Fields, table
+    for name, server in _named(raw, SECTION):
+        if SECTION in kinds.providers():
+            yield (SECTION, name), kinds.serving(SECTION).Server, server
     for name, model in _named(raw, "models"):
         if model.get("adapter") in kinds.models():
             yield ("models", name), kinds.model(str(model["adapter"])).Fields, model

@@ -14,6 +14,7 @@ from ..kinds import Kinds
 from ..names import check_capability
 from ..outside import Outside
 from ..positions import KeyPath
+from ..servers import SECTION
 from .context import check_tenant_of
 from .marks import check_marks
 from .schemas import check_schema
@@ -57,7 +58,7 @@ class Tools:
 
     def _check_provider(self, table: Mapping[str, Json], used: list[str], path: KeyPath) -> None:
         if len(used) != 1:
-            needed = ", ".join(self._kinds.providers())
+            needed = ", ".join(name for name in self._kinds.providers() if name != SECTION)
             self._issues.add(path, f"needs exactly one of the tables {needed}" + (f", it has {' and '.join(used)}" if used else ""))
             return
         [name] = used
@@ -114,14 +115,29 @@ class Tools:
             self._issues.add(path, text, "" if given else f'write a schema, or input_schema = "{shapes.ANY_OBJECT}"')
             return
         where = (*path, given[0])
+        self._check_output_schema(table, path)
         schema = table["input_schema"] if given == ["input_schema"] else self._schema_of_file(table["input_schema_file"], where)
         if schema == shapes.ANY_OBJECT:
             return
         if isinstance(schema, str):
             self._issues.add(where, "must be a JSON Schema, a table", f'or "{shapes.ANY_OBJECT}"')
-        elif schema is not None and check_schema(schema, where, self._issues):
+        elif schema is not None and self._is_sound(schema, where, table):
             self.schemas[name] = schema
-            self._warn_if_open(schema, where)
+            if SECTION not in table:
+                self._warn_if_open(schema, where)
+
+    def _check_output_schema(self, table: Mapping[str, Json], path: KeyPath) -> None:
+        if table.get("output_schema") is not None:
+            self._is_sound(table["output_schema"], (*path, "output_schema"), table)
+
+    def _is_sound(self, schema: Json, where: KeyPath, table: Mapping[str, Json]) -> bool:
+        """Of what a server wrote nobody here can mend what is only not enforced."""
+        found = Issues()
+        sound = check_schema(schema, where, found)
+        if SECTION in table:
+            found.warnings.clear()
+        self._issues.take(found, "")
+        return sound
 
     def _schema_of_file(self, name: Json, where: KeyPath) -> Json:
         try:

@@ -1,0 +1,132 @@
+"""A call of an MCP server on an open session, by the provider and by a bare client: the same bytes over two pipes, and no more.
+
+`python -m tests.bench servers [N]` asks each server that `.ci/peers` installs N times in turns, and prints lower quartiles: what others do
+on the machine only ever adds. Exit 1 over the goal.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from statistics import quantiles
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from peers.servers import ALL, Peer
+
+from toolgate_cli.core import canonical
+from toolgate_cli.host import lasting, processes
+from toolgate_cli.host.owners import FileOwners
+from toolgate_cli.providers import _mcp_session, mcp
+from toolgate_cli.runtime.plugs import InvokeLimits
+
+GOAL = 1.5  # times a bare client
+PATH = "/usr/local/bin:/usr/bin:/bin"
+ROUND = 2
+
+
+class Bare:
+    """The least that can be done: a line out, a line in, and JSON on both ends."""
+
+    def __init__(self, peer: Peer, home: str) -> None:
+        self.process = subprocess.Popen(
+            peer.command(), cwd=home, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+            start_new_session=True,  # the kernel shares its time out by sessions
+        )  # fmt: skip
+        self.id = 0
+        self.meta = _mcp_session.envelope()
+        if "result" not in self.ask("server/discover", {}):
+            self.meta = {}
+            self.ask("initialize", {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "bare", "version": "1"}})
+            self.send({"jsonrpc": "2.0", "method": "notifications/initialized"})
+        self.ask("tools/list", {})
+
+    def send(self, message: dict[str, Any]) -> None:
+        assert self.process.stdin is not None
+        self.process.stdin.write(json.dumps(message).encode() + b"\n")
+        self.process.stdin.flush()
+
+    def ask(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
+        assert self.process.stdout is not None
+        self.id += 1
+        self.send({"jsonrpc": "2.0", "id": self.id, "method": method, "params": {**params, "_meta": self.meta} if self.meta else params})
+        while True:
+            answer: dict[str, Any] = json.loads(self.process.stdout.readline())
+            if answer.get("id") == self.id:
+                return answer
+
+
+class Claim:
+    """As the gate gives it; `fence` is new for each call."""
+
+    call_id, run_id, key, number = "c-bench", "r-bench", "k-bench", 0
+
+    def __init__(self, bound: object, arguments: dict[str, Any]) -> None:
+        self.bound, self.arguments = bound, canonical.encode(arguments)
+
+    @property
+    def fence(self) -> str:
+        Claim.number += 1
+        return f"fbench{Claim.number}"
+
+
+def ours(peer: Peer, home: str) -> Callable[[], object]:
+    fields = mcp.Fields(peer.name, peer.read.tool, peer.command())
+    found = mcp.offers(fields, home, PATH, InvokeLimits(60, 1, lambda: False))
+    [digest] = [offer.digest for offer in found.tools if offer.name == peer.read.tool]
+    bound = mcp.bind(fields._replace(definition=digest, trusted=found.server), mcp._outside(fields, home, PATH).facts, home, {})
+    claim, limits = Claim(bound, peer.read.arguments), InvokeLimits(60, 1 << 20, lambda: False)
+
+    def call() -> object:
+        result = mcp.invoke(claim, limits)
+        assert result.ok, result
+        return result
+
+    return call
+
+
+def timed(call: Callable[[], object], times: list[float]) -> None:
+    for _ in range(ROUND):
+        began = time.perf_counter()
+        call()
+        times.append(time.perf_counter() - began)
+
+
+def compare(peer: Peer, home: str, count: int) -> float:
+    bare, mine = Bare(peer, home), ours(peer, home)
+    theirs: list[float] = []
+    times: list[float] = []
+    params = {"name": peer.read.tool, "arguments": peer.read.arguments}
+    for number in range(count // ROUND + 1):
+        timed(lambda: bare.ask("tools/call", params), theirs)
+        timed(mine, times)
+        if number == 5:  # until both are warm
+            theirs.clear()
+            times.clear()
+    bare.process.kill()
+    bare.process.wait()
+    lasting.end_all()
+    low, ours_low = (quantiles(found, n=4)[0] * 1000 for found in (theirs, times))
+    print(f"{peer.name:12} bare {low:6.2f} ms   toolgate {ours_low:6.2f} ms   {ours_low / low:5.2f}x (goal {GOAL}x)")  # noqa: T201
+    return ours_low / low
+
+
+def main(words: list[str]) -> int:
+    count = int(words[0]) if words else 300
+    ratios: list[float] = []
+    with tempfile.TemporaryDirectory() as folder:
+        owners = FileOwners(f"{folder}/owners")
+        processes.use_fence(owners.fence, owners.release, owners.lend, owners.take_back)
+        Path(folder, "toolgate.toml").touch()
+        subprocess.run(["git", "init", "-q", f"{folder}/repository"], check=True)
+        said = ["git", "-c", "user.name=x", "-c", "user.email=x@y", "-C", f"{folder}/repository"]
+        subprocess.run([*said, "commit", "-q", "--allow-empty", "-m", "x"], check=True)
+        for peer in ALL.values():
+            ratios.append(compare(peer, folder, count))
+    return int(max(ratios) > GOAL)

@@ -1,0 +1,146 @@
+"""The guards around MCP servers: what is called is what was pinned, and no answer is lost, or taken for that of another call."""
+
+from __future__ import annotations
+
+from .guards import Guard
+
+STDIO = "tests/providers/test_mcp.py::"
+HTTP = "tests/providers/test_mcp_http.py::"
+GATE = "tests/providers/test_mcp_gate.py::"
+SERVERS = "tests/workflow/test_servers.py::"
+
+OF_SERVERS: tuple[Guard, ...] = (
+    Guard(
+        "the live definition is the pinned one",
+        "I3",
+        "        if offer is None or offer.fault is not None or offer.digest != bound.definition:\n",
+        "        if offer is None:\n",
+        (STDIO + "test_a_definition_that_is_not_the_pinned_one_is_not_called",),
+    ),
+    Guard(
+        "a change of the listing is heard",
+        "I3",
+        '        if method == "notifications/tools/list_changed":\n',
+        '        if method == "never":\n',
+        (STDIO + "test_a_definition_that_changes_while_the_session_is_open_is_not_called",),
+    ),
+    Guard(
+        "what is not pinned is refused",
+        "I5",
+        "    if fields.definition is None:\n",
+        "    if False:\n",
+        (GATE + "test_what_is_not_pinned_is_refused_at_resolve_and_says_what_to_do",),
+    ),
+    Guard(
+        "a server is what it was when it was pinned",
+        "I3",
+        "    if pinned.error is None and fingerprint(fields, pinned) != fields.trusted:\n",
+        "    if False:\n",
+        (STDIO + "test_a_script_of_the_home_is_part_of_the_server",),
+    ),
+    Guard(
+        "a lock is what its digests were made of",
+        "I3",
+        '    if offered.listed([made])[0].fault is not None or offered.digest(made) != entry.get("digest"):\n',
+        "    if False:\n",
+        (SERVERS + "test_a_lock_that_is_not_as_it_was_written_is_refused_whole",),
+    ),
+    Guard(
+        "of a name that is listed twice nothing is called",
+        "I3",
+        "    found = {offer.name: offer if times[offer.name] == 1 else offer._replace(fault=twice) for offer in offers}\n",
+        "    found = {offer.name: offer for offer in offers}\n",
+        (STDIO + "test_a_bad_tool_hides_none_of_the_others",),
+    ),
+    Guard(
+        "a server can raise the risk",
+        "I9",
+        '    if hints.get("destructiveHint") is True:\n',
+        "    if False:\n",
+        ("tests/core/test_offered.py::test_hints_raise_the_risk",),
+    ),
+    Guard(
+        "what may have been sent is in doubt",
+        "I8",
+        "                broken.sent = self._peer.taken > place\n",
+        "                broken.sent = False\n",
+        (STDIO + "test_what_cannot_be_trusted_is_uncertain_and_the_next_call_is_answered",),
+    ),
+    Guard(
+        "what waits for its answer may have been sent",
+        "I8",
+        "        was, self.sent = self.sent, self.sent or ours  # whoever stops waiting now cannot know better\n",
+        "        was = self.sent\n",
+        (HTTP + "test_no_drip_moves_the_deadline",),
+    ),
+    Guard(
+        "what is sent is what was shown",
+        "I3",
+        '        if self._method == "tools/call" and canonical.encode(message["params"].get("arguments")) != self.arguments:\n',
+        "        if False:\n",
+        (HTTP + "test_what_cannot_be_sent_as_it_was_shown_is_not_sent",),
+    ),
+    Guard(
+        "an id cannot be answered before it is sent",
+        "I8",
+        "    return os.urandom(12).hex()\n",
+        '    return "1"\n',
+        (STDIO + "test_a_server_that_answers_ahead_is_not_believed",),
+    ),
+    Guard(
+        "a long line fills no memory",
+        "I8",
+        "        if len(self._held) > self._limit:\n",
+        "        if False:\n",
+        (STDIO + "test_lines_come_whole_however_they_are_cut_and_a_long_one_is_not_kept",),
+    ),
+    Guard(
+        "one session's end leaves the others alone",
+        "I8",
+        "        return child.pid not in self._others and child.pid not in self._lasting() and child.start >= self._main.start\n",
+        "        return child.pid not in self._others and child.start >= self._main.start\n",
+        (STDIO + "test_the_end_of_one_session_is_none_of_another_s",),
+    ),
+    Guard(
+        "a session ends with the process",
+        "I8",
+        "        lasting.end_all()\n",
+        "        pass\n",
+        (GATE + "test_what_a_server_left_running_ends_with_the_command",),
+    ),
+    Guard(
+        "whatever runs in a server decides nothing",
+        "I5",
+        '        "TOOLGATE_CALL": call,  # of the call that opened the session: whatever runs in it decides nothing\n',
+        "",
+        (GATE + "test_nobody_decides_or_pins_from_inside_a_server",),
+    ),
+    Guard(
+        "nobody pins from inside a call",
+        "I5",
+        "        call = self._ports.processes.inside_call()\n",
+        "        call = None\n",
+        (GATE + "test_nobody_decides_or_pins_from_inside_a_server",),
+    ),
+    Guard(
+        "the absence of a yes pins nothing",
+        "I5",
+        "            elif not yes:\n                text",
+        "            elif False:\n                text",
+        (GATE + "test_what_was_not_asked_for_is_not_pinned_and_only_yes_pins",),
+    ),
+    Guard(
+        "a result that breaks its schema is marked",
+        "I8",
+        "    return _marked(result, claim.tool, ports) if claim.tool.output_schema is not None else result\n",
+        "    return result\n",
+        (GATE + "test_a_result_that_breaks_its_output_schema_is_recorded_and_marked",),
+    ),
+    Guard(
+        "a secret of a server is taken out of a result before the cut",
+        "I12",
+        "    kept = Kept(limits.output_bytes, limits.secrets)\n",
+        "    kept = Kept(limits.output_bytes, type(limits.secrets)())\n",
+        (STDIO + "test_a_server_has_a_clean_environment_and_its_secrets_are_taken_out_of_what_it_says",),
+    ),
+)
