@@ -26,7 +26,7 @@ def main(_words: list[str]) -> int:
         with tempfile.TemporaryDirectory() as home:
             taken, used = _measured(kit.tool(Path(home), "answers").call)
         sys.stdout.write(
-            f"{name:8} {median(taken) * 1000:6.0f} ms, {min(taken) * 1000:6.0f} ms at best, {used * 1000:6.0f} ms of a processor\n"
+            f"{name:8} {median(taken) * 1000:7.1f} ms, {min(taken) * 1000:7.1f} ms at best, {used * 1000:7.1f} ms of a processor\n"
         )
     return 0
 

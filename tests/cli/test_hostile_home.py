@@ -16,10 +16,12 @@ from typing import Any
 import pytest
 import tomli_w
 from contracts.peers import Peer, saying
+from proofs import served
 
 from toolgate_cli.cli import streams
 from toolgate_cli.cli.main import run
 from toolgate_cli.cli.safe import line, show_json
+from toolgate_cli.host import lasting
 
 from .hostile import TEXTS, faults
 from .test_completing import environment
@@ -41,11 +43,25 @@ def called(home: Path, provider: str, text: str) -> dict[str, Any]:
     return {"argv": ["cat", "--", plain]}
 
 
+def served_by(home: Path, text: str) -> dict[str, Any]:
+    """The same of a server that says it; its tools are not pinned yet."""
+    definitions: list[served.Definition] = [
+        {"name": name, "title": text, "description": text, "inputSchema": {"type": "object", "description": text}}
+        for name in ("pay", "drop")
+    ]
+    (home / "loud.py").write_text(
+        served.program(f"def pay(**_):\n    print({text!r})\n    raise ValueError({text!r})\n", *definitions), "utf-8"
+    )
+    return {"command": [sys.executable, "-I", "-S", "loud.py"], "env": {"K": text.replace("${", "$${")}}
+
+
 def write(home: Path, text: str, provider: str = "command") -> None:
     """Every place of the files that may hold any text holds this one."""
     plain = text.replace("${", "$${")  # a reference is filled in; this is no reference
-    tool = {"description": text, "title": plain, "safety": "write", "effect": "unsafe", "input_schema": "any-object"}
-    tool |= {provider: called(home, provider, text)}
+    tool: dict[str, Any] = {"title": plain, "safety": "write", "effect": "unsafe"}
+    servers = {"ledger": served_by(home, text)} if provider == "mcp" else {}
+    if provider != "mcp":
+        tool |= {"description": text, "input_schema": "any-object", provider: called(home, provider, text)}
     rule = {"name": "asked", "capability": "ledger.pay", "decision": "require_approval", "reason": text}
     denied = {"name": "never", "capability": "ledger.drop", "decision": "deny", "reason": text}
     form = [{"id": "to", "type": "SINGLE_CHOICE", "label": text, "options": [text, "b"], "required": True}]
@@ -61,6 +77,7 @@ def write(home: Path, text: str, provider: str = "command") -> None:
         "toolgate.toml": {
             "schema": 1,
             "tools": {"ledger.pay": tool, "ledger.drop": tool},
+            "mcp": servers,
             "policy": {"default": "require_approval", "rules": [rule, denied]},
             "models": {"default": {"adapter": "scripted", "script": "script.toml"}},
             "agents": {"clerk": {"model": "default", "prompt": text, "tools": ["ledger.*"], "max_turns": 1}},
@@ -153,7 +170,7 @@ def look_around(clerk: Clerk) -> None:
 
 
 @pytest.mark.timeout(1800)
-@pytest.mark.parametrize(("width", "provider"), [(40, "command"), (80, "command"), (80, "http"), (80, "python")])
+@pytest.mark.parametrize(("width", "provider"), [(40, "command"), (80, "command"), (80, "http"), (80, "mcp"), (80, "python")])
 def test_nothing_of_a_hostile_home_gets_through(tmp_path, capfd, monkeypatch, long, width, provider):
     monkeypatch.setattr(streams.Stream, "terminal", lambda self: True)
     monkeypatch.setattr("toolgate_cli.cli.ask.answerable", lambda: False)
@@ -168,9 +185,12 @@ def test_nothing_of_a_hostile_home_gets_through(tmp_path, capfd, monkeypatch, lo
         text = TEXTS[name].replace("\0", "")  # a file with a NUL is refused
         write(home, text, provider)
         clerk = Clerk(home, capfd, text)
+        for form in ((), ("-o", "table", "--yes")) if provider == "mcp" else ():
+            clerk.say("tools", "pin", "ledger", *form)
         act(clerk)
         look_around(clerk)
         screens += clerk.screens
+        lasting.end_all()
         with closing(sqlite3.connect(home / ".toolgate" / "toolgate.db")) as stored:
             told = "\n".join(payload for (payload,) in stored.execute("SELECT payload FROM events") if payload)
         assert json.dumps(text, ensure_ascii=False) in told, name  # it did get there

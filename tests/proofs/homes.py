@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import sqlite3
@@ -15,7 +16,7 @@ from pathlib import Path
 
 from toolgate_cli.host.owners import FileOwners
 
-from . import peer
+from . import peer, served
 
 TOOL = r"""
 import os, signal, sys, time
@@ -59,22 +60,32 @@ print("1")
 
 _WHAT = TOOL.index("mode = ")
 FUNCTION = TOOL[:_WHAT] + "def pay(to):\n" + textwrap.indent(TOOL[_WHAT:].replace('print("1")', "return 1"), "    ")
-TABLES = {  # how each provider makes the same call
-    "command": lambda: f'argv = ["{sys.executable}", "-I", "-S", "pay.py"]',
-    "python": lambda: 'function = "pay:pay"',
-    "http": lambda: f'method = "POST"\nurl = "http://127.0.0.1:{peer.port()}/?home=${{env.HOME}}"\nallow_hosts = ["127.0.0.1"]',
+DEFINITION: served.Definition = {
+    "name": "pay",
+    "description": "Pay money.",
+    "inputSchema": {"type": "object", "required": ["to"], "additionalProperties": False, "properties": {"to": {"type": "string"}}},
+}
+FILES = {"python": FUNCTION, "mcp": served.program(FUNCTION, DEFINITION)}  # pay.py, where it is not TOOL
+OWN = """description = "Pay money."
+input_schema = { type = "object", required = ["to"], additionalProperties = false, properties = { to = { type = "string" } } }
+[tools."ledger.pay"."""
+COMMAND = ("-I", "-S", "pay.py")
+TABLES = {  # how each provider makes the same call: what stands behind the classes of the tool
+    "command": lambda: OWN + f"command]\nargv = {json.dumps((sys.executable, *COMMAND))}",
+    "python": lambda: OWN + 'python]\nfunction = "pay:pay"',
+    "http": lambda: (
+        OWN + f'http]\nmethod = "POST"\nurl = "http://127.0.0.1:{peer.port()}/?home=${{env.HOME}}"\nallow_hosts = ["127.0.0.1"]'
+    ),
+    "mcp": lambda: f"[mcp.ledger]\ncommand = {json.dumps((sys.executable, *COMMAND))}",
 }
 
 CONFIG = """
 schema = 1
 [tools."ledger.pay"]
-description = "Pay money."
 safety = "{safety}"
 effect = "{effect}"
 timeout = "20s"
 max_attempts = 2
-input_schema = {{ type = "object", required = ["to"], additionalProperties = false, properties = {{ to = {{ type = "string" }} }} }}
-[tools."ledger.pay".{provider}]
 {table}
 [policy]
 default = "{policy}"
@@ -232,10 +243,12 @@ def make(
 ) -> Path:
     """`brief`: the workflow ends after its first call; `flow`: it is this one instead."""
     path.mkdir(parents=True)
-    (path / "pay.py").write_text(FUNCTION if provider == "python" else TOOL)
+    (path / "pay.py").write_text(FILES.get(provider, TOOL))
     safety = "read_only" if effect == "read_only" else "write"
     table = TABLES[provider]()
-    (path / "toolgate.toml").write_text(CONFIG.format(effect=effect, safety=safety, policy=policy, provider=provider, table=table))
+    (path / "toolgate.toml").write_text(CONFIG.format(effect=effect, safety=safety, policy=policy, table=table))
+    if provider == "mcp":
+        served.lock(path, "ledger", (sys.executable, *COMMAND), DEFINITION)
     (path / "script.toml").write_text(SCRIPT)
     usual = WORKFLOW.format(gate=gate)
     (path / "pay.toml").write_text(flow or (usual[: usual.index('[[steps]]\nid = "clerk"')] if brief else usual))

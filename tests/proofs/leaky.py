@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from contracts.peers import Asked, Peer, head
+from proofs import served
 from proofs.canaries import Canary
 
 CAP = 4096  # bytes that are kept of an output
@@ -124,27 +125,22 @@ schema = 1
 output_bytes = {cap}
 {secrets}
 [tools."loud.say"]
-description = "Says what it should not."
 title = "${{args.title}}"
 safety = "write"
 effect = "unsafe"
 timeout = "{timeout}"
-input_schema = "any-object"
-[tools."loud.say".{provider}]
 {table}
-[tools."loud.say".exit]
-business = {{ {declined} = "DECLINED" }}
-[tools."loud.ask"]
+[tools."quiet.ask"]
 safety = "write"
 effect = "unsafe"
 input_schema = "any-object"
-[tools."loud.ask".command]
+[tools."quiet.ask".command]
 argv = ["true"]
 [policy]
 default = "allow"
 [[policy.rules]]
 name = "asks"
-capability = "loud.ask"
+capability = "quiet.ask"
 decision = "require_approval"
 [models.default]
 adapter = "scripted"
@@ -152,8 +148,17 @@ script = "script.toml"
 [agents.clerk]
 model = "default"
 prompt = "speak"
-tools = ["loud.*"]
+tools = ["loud.*", "quiet.*"]
 """
+
+OWN = """description = "Says what it should not."
+input_schema = "any-object"
+exit = {{ business = {{ {declined} = "DECLINED" }} }}
+[tools."loud.say".{provider}]
+{how}"""
+COMMAND = (sys.executable, "-I", "-S", "loud.py")
+DEFINITION: served.Definition = {"name": "say", "description": "Says what it should not.", "inputSchema": {"type": "object"}}
+FILES = {"python": LOUD, "mcp": served.program(LOUD, DEFINITION)}  # loud.py, where it is not TOOL
 
 FLOW = """
 schema = 1
@@ -173,23 +178,26 @@ type = "TEXT_AREA"
 """
 FLOWS = {
     "say": ("", 'type = "tool"\ntool = "loud.say"\narguments = { with = "${inputs.given}" }'),
-    "ask": ("default = 1", 'type = "tool"\ntool = "loud.ask"\narguments = { x = "${inputs.given}" }'),
+    "ask": ("default = 1", 'type = "tool"\ntool = "quiet.ask"\narguments = { x = "${inputs.given}" }'),
     "form": ("default = 1", 'type = "input"\nform = "words"'),
     "review": ("default = 1", 'type = "assign"\nset = { a = "b" }\ngate = "review"'),
     "gate": ("default = 1", 'type = "assign"\nset = { a = "b" }\ngate = "approval"'),
     "talk": ("default = 1", 'type = "agent"\nagent = "clerk"\nwrites = ["*"]\nretry = { allow = true, max_retries = 5 }'),
     "joins": ('type = "array"', 'type = "assign"\nset = { joined = "${inputs.given#/0}${inputs.given#/1}" }'),
-    "joins-arguments": ('type = "array"', 'type = "tool"\ntool = "loud.ask"\narguments = { x = "${inputs.given#/0}${inputs.given#/1}" }'),
+    "joins-arguments": ('type = "array"', 'type = "tool"\ntool = "quiet.ask"\narguments = { x = "${inputs.given#/0}${inputs.given#/1}" }'),
 }
 
 
 def _table(provider: str, canaries: list[Canary]) -> str:
     named = ", ".join(f'{canary.name} = "${{secret.{canary.name}}}"' for canary in canaries)
+    command = json.dumps(COMMAND)
+    if provider == "mcp":
+        return f"[mcp.loud]\ncommand = {command}\nenv = {{ {named} }}"
+    how = ('function = "loud:say"' if provider == "python" else f"argv = {command}") + f"\nenv = {{ {named} }}"
     if provider == "http":
         body = f'{{ with = "${{args.with}}", secrets = {{ {named} }} }}'
-        return f'method = "POST"\nurl = "http://127.0.0.1:{Peer(loudly).port}/"\nallow_hosts = ["127.0.0.1"]\nbody = {body}'
-    how = 'function = "loud:say"' if provider == "python" else f'argv = ["{sys.executable}", "-I", "-S", "loud.py"]'
-    return f"{how}\nenv = {{ {named} }}"
+        how = f'method = "POST"\nurl = "http://127.0.0.1:{Peer(loudly).port}/"\nallow_hosts = ["127.0.0.1"]\nbody = {body}'
+    return OWN.format(provider=provider, how=how, declined=402 if provider == "http" else 3)
 
 
 def make(home: Path, canaries: list[Canary], timeout: str = "20s", provider: str = "command") -> dict[str, str]:
@@ -204,10 +212,11 @@ def make(home: Path, canaries: list[Canary], timeout: str = "20s", provider: str
             places.append(f"{canary.name} = {{ file = {json.dumps(str(kept / canary.name))} }}")
         else:
             environment[canary.name] = canary.value
-    declared = {"provider": provider, "table": _table(provider, canaries), "declined": 402 if provider == "http" else 3}
     secrets = "[secrets]\n" + "\n".join(places)
-    (home / "toolgate.toml").write_text(OPERATOR.format(cap=CAP, secrets=secrets, timeout=timeout, **declared))
-    (home / "loud.py").write_text(LOUD if provider == "python" else TOOL)
+    (home / "toolgate.toml").write_text(OPERATOR.format(cap=CAP, secrets=secrets, timeout=timeout, table=_table(provider, canaries)))
+    (home / "loud.py").write_text(FILES.get(provider, TOOL))
+    if provider == "mcp":
+        served.lock(home, "loud", COMMAND, DEFINITION, env={canary.name: f"${{secret.{canary.name}}}" for canary in canaries})
     (home / "script.toml").write_text('schema = 1\n[[turns]]\nstep = "none"\ncommands = [{ type = "complete" }]\n')
     for id, (input, step) in FLOWS.items():
         (home / f"{id}.toml").write_text(FLOW.format(id=id, input=input, step=step))

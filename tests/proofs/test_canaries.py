@@ -91,13 +91,16 @@ def test_what_a_tool_says_of_its_secrets_is_kept_nowhere(folder: Path, long: boo
         tally("calls", len(leaky.OUTSPOKEN))
 
 
-@pytest.mark.parametrize("provider", ["http", "python"])
-def test_what_a_peer_or_a_function_says_of_its_secrets_is_kept_nowhere(folder: Path, provider: str, long: bool, tally: Tell) -> None:
-    for number, known in enumerate(every_home(long, 9 + (provider == "http"), 12)):
+@pytest.mark.parametrize("provider", ["http", "mcp", "python"])
+def test_what_a_peer_a_function_or_a_server_says_of_its_secrets_is_kept_nowhere(
+    folder: Path, provider: str, long: bool, tally: Tell
+) -> None:
+    fails = ("fails", "declined") if provider == "mcp" else ("fails",)  # a server has no codes to tell one from the other
+    for number, known in enumerate(every_home(long, {"python": 9, "http": 10, "mcp": 11}[provider], 12)):
         home = Home(folder / str(number), known, "3s", provider)
         for mode in leaky.TOLD_BY_ALL:
             done = home.say("start", "say", "--inputs", given(home, {"mode": mode}))
-            assert done.code == {"timeout": 9, "no answer": 9, "fails": 1}.get(mode, 0), (mode, done)
+            assert done.code == {"timeout": 9, "no answer": 9, **dict.fromkeys(fails, 1)}.get(mode, 0), (mode, done)
             if mode not in (*SILENT, "no answer"):
                 assert "***CANARY_" in done.out, (mode, done)
             assert not home.leaks, (mode, home.leaks[:3])
@@ -184,10 +187,10 @@ def _typed_where_a_name_is_wanted(home: Home, failed: str) -> None:
 
 
 TURNS: dict[str, Callable[[str], object]] = {
-    "arguments": lambda v: [{"type": "tool_invocation", "capability": "loud.ask", "arguments": {"x": v}}],
-    "arguments as text": lambda v: [{"type": "tool_invocation", "capability": "loud.ask", "arguments": json.dumps({"x": [v]})}],
-    "rationale": lambda v: [{"type": "tool_invocation", "capability": "loud.ask", "arguments": {}, "rationale": f"since {v}"}],
-    "label": lambda v: [{"type": "tool_invocation", "capability": "loud.ask", "arguments": {}, "id": v}],
+    "arguments": lambda v: [{"type": "tool_invocation", "capability": "quiet.ask", "arguments": {"x": v}}],
+    "arguments as text": lambda v: [{"type": "tool_invocation", "capability": "quiet.ask", "arguments": json.dumps({"x": [v]})}],
+    "rationale": lambda v: [{"type": "tool_invocation", "capability": "quiet.ask", "arguments": {}, "rationale": f"since {v}"}],
+    "label": lambda v: [{"type": "tool_invocation", "capability": "quiet.ask", "arguments": {}, "id": v}],
     "capability": lambda v: [{"type": "tool_invocation", "capability": v, "arguments": {}}],
     "context": lambda v: [{"type": "set_context", "values": {"note": {"x": v}}}, {"type": "complete"}],
     "question": lambda v: [{"type": "ask", "question": v}],

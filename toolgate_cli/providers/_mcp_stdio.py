@@ -14,6 +14,7 @@ from ..core import canonical
 from ..core.offered import Offer, listed
 from ..core.types import Json
 from ..host import kernel
+from ..host.crash import point
 from ..host.lines import Line
 from ..host.peer import STARTING, Left, Peer
 from ._mcp_message import read
@@ -112,9 +113,13 @@ class StdioSession:
                 stack.enter_context(self._peer.in_call(fence))
             except OSError as error:
                 raise Broken("broken", f"no lock for the call: {error}") from None
+            point("spawn:before")
             place = self._peer.send(f'{{"jsonrpc":"2.0","id":"{id}","method":"tools/call",{text}}}\n'.encode())
+            point("spawn:after")
             try:
-                return self._answer((id,), wait)
+                answer = self._answer((id,), wait)
+                point("outcome:seen")
+                return answer
             except Broken as broken:
                 broken.sent = self._peer.taken > place
                 if broken.why in ("timed_out", "cancelled"):
