@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 import tomli_w
-from contracts.peers import Peer, saying
+from contracts.raw_peers import Peer, saying
 from proofs import served
 
 from toolgate_cli.cli import streams

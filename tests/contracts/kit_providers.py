@@ -14,7 +14,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import NamedTuple, Protocol
 
-from contracts import peers
+from contracts import raw_peers as peers
 from providers import mcp_server
 
 from toolgate_cli.core import canonical, disguises, offered

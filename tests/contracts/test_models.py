@@ -13,8 +13,8 @@ import pytest
 
 import toolgate_cli.models
 from toolgate_cli.core.errors import ToolgateError
-from toolgate_cli.core.intents import Completion, TurnRequest
 from toolgate_cli.core.tables import hints, is_fields
+from toolgate_cli.core.turns import Completion, TurnRequest
 
 ADAPTERS = sorted(path.stem for path in Path(toolgate_cli.models.__path__[0]).glob("*.py") if not path.stem.startswith("_"))
 REQUEST = TurnRequest("r1", "refund", "decide", "clerk", 0, "be kind", {}, (), (), ("complete",))

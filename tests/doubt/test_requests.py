@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from contracts.peers import Act, Peer, saying
+from contracts.raw_peers import Act, Peer, saying
 from proofs import facts, homes, workers
 
 

@@ -8,8 +8,8 @@ from typing import Any
 from peers.aimock import KEY
 
 from toolgate_cli.core import disguises
-from toolgate_cli.core.intents import Offer, TurnRequest
 from toolgate_cli.core.secrets import Secrets
+from toolgate_cli.core.turns import Offer, TurnRequest
 from toolgate_cli.models import anthropic, openai
 from toolgate_cli.runtime.plugs import Means
 

@@ -9,7 +9,7 @@ import pytest
 from peers.aimock import KEY
 
 from toolgate_cli.core.errors import ToolgateError
-from toolgate_cli.core.intents import Completion, Exchange
+from toolgate_cli.core.turns import Completion, Exchange
 
 from .asking import ADAPTERS, MEANS, REQUEST, called, fields
 from .wire import Wire, reply

@@ -10,7 +10,7 @@ import pytest
 from peers.aimock import KEY
 
 from toolgate_cli.core.errors import ToolgateError
-from toolgate_cli.core.intents import Completion
+from toolgate_cli.core.turns import Completion
 
 from .asking import ADAPTERS, MEANS, REQUEST, called, fields
 from .wire import Step, Time, Wire, reply

@@ -8,7 +8,7 @@ import pytest
 from peers.aimock import Aimock
 
 from toolgate_cli.core.errors import ToolgateError
-from toolgate_cli.core.intents import Completion, Exchange
+from toolgate_cli.core.turns import Completion, Exchange
 
 from .asking import ADAPTERS, MEANS, REQUEST, fields
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolgate_cli.core.intents import Offer
+from toolgate_cli.core.turns import Offer
 from toolgate_cli.models._offering import COMMANDS, functions, meanings, spelled
 
 from .asking import ALL, REQUEST

@@ -15,7 +15,7 @@ from peers.aimock import KEY
 
 from toolgate_cli.core import canonical
 from toolgate_cli.core.errors import ToolgateError
-from toolgate_cli.core.intents import Completion
+from toolgate_cli.core.turns import Completion
 from toolgate_cli.models import scripted
 from toolgate_cli.models._recording import doubts, keep, ready
 from toolgate_cli.runtime import asking as runtime_asking

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from toolgate_cli.core.errors import ToolgateError
-from toolgate_cli.core.intents import Completion, Exchange, TurnRequest
+from toolgate_cli.core.turns import Completion, Exchange, TurnRequest
 from toolgate_cli.models.scripted import Fields, check, complete, files
 
 FIELDS = Fields("script.toml")

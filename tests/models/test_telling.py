@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from toolgate_cli.core.intents import Exchange
+from toolgate_cli.core.turns import Exchange
 from toolgate_cli.core.untrusted import wrap
 from toolgate_cli.models._telling import GO_ON, opening, rounds
 

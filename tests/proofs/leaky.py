@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from contracts.peers import Asked, Peer, head
+from contracts.raw_peers import Asked, Peer, head
 from proofs import served
 from proofs.canaries import Canary
 

@@ -22,8 +22,8 @@ from proofs.mutated.damage import Damaged
 from toolgate_cli import plugins
 from toolgate_cli.core import conditions
 from toolgate_cli.core.errors import ToolgateError
-from toolgate_cli.core.intents import TurnRequest
 from toolgate_cli.core.tables import hints
+from toolgate_cli.core.turns import TurnRequest
 from toolgate_cli.workflow import shapes
 
 pytestmark = pytest.mark.timeout(14_400)  # of the long version

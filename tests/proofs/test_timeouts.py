@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from contracts import peers
+from contracts import raw_peers as peers
 from proofs import facts, homes, workers
 from proofs.workers import Done
 

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from contracts.kit_providers import Tool
 from contracts.kit_providers import secrets as with_token
-from contracts.peers import Peer, head, saying, unused
+from contracts.raw_peers import Peer, head, saying, unused
 
 from toolgate_cli.core.errors import ToolgateError
 from toolgate_cli.host.endings import Ended

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 from contracts.kit_providers import Tool
-from contracts.peers import Peer, saying
+from contracts.raw_peers import Peer, saying
 
 from toolgate_cli.core.addresses import allowed
 from toolgate_cli.core.results import ToolResult

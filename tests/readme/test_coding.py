@@ -7,7 +7,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from providers import peers
+from peers.servers import ALL, INSTALLED
 
 from . import blocks
 from .conftest import Shell, copied
@@ -16,9 +16,9 @@ from .conftest import Shell, copied
 @pytest.fixture
 def home(tmp_path: Path) -> Path:
     """A copy of the example, with the server that is installed for the tests."""
-    peers.needed()
+    ALL["git"].command()
     home = copied(tmp_path / "workflows.example") / "coding"
-    (home / ".venv").symlink_to(peers.PEERS / "stateless")
+    (home / ".venv").symlink_to(INSTALLED / "stateless")
     return home
 
 
@@ -26,7 +26,7 @@ def lines() -> list[str]:
     """The commands of the README, but for what installs the server."""
     [block] = [block for block in blocks.of("sh") if "tools pin git" in block]
     found = [line.split("  #")[0].strip() for line in block.splitlines()]
-    assert "mcp-server-git==2026.10.19" in found[1] and "mcp-server-git==2026.10.19" in (peers.ROOT / ".ci" / "peers").read_text()
+    assert "mcp-server-git==2026.10.19" in found[1] and "mcp-server-git==2026.10.19" in (INSTALLED.parent / ".ci" / "peers").read_text()
     return [found[0], found[2].replace("git", "git --yes"), *found[3:]]
 
 

@@ -10,8 +10,9 @@ from typing import Any, NamedTuple
 
 from toolgate_cli.core import durations
 from toolgate_cli.core.errors import ToolgateError
-from toolgate_cli.core.intents import Completion, Continued, Done, Intent, Pause, TurnRequest, View
+from toolgate_cli.core.intents import Continued, Done, Intent, Pause, View
 from toolgate_cli.core.results import ToolResult
+from toolgate_cli.core.turns import Completion, TurnRequest
 from toolgate_cli.core.types import Json
 from toolgate_cli.runtime.plugs import InvokeLimits, StepKind
 

@@ -9,10 +9,10 @@ from typing import Any
 from toolgate_cli import bootstrap, plugins
 from toolgate_cli.core import canonical
 from toolgate_cli.core.config import Model, Tool
-from toolgate_cli.core.intents import Completion, TurnRequest
 from toolgate_cli.core.person import SYSTEM
 from toolgate_cli.core.records import Event, EventQuery, Row, Run
 from toolgate_cli.core.results import ToolResult
+from toolgate_cli.core.turns import Completion, TurnRequest
 from toolgate_cli.core.types import Json
 from toolgate_cli.host.heads import FileHeads
 from toolgate_cli.runtime.answers import Answer, Waiting

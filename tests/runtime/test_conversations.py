@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from toolgate_cli.core.errors import ToolgateError
-from toolgate_cli.core.intents import Completion, TurnRequest
 from toolgate_cli.core.results import ToolResult
+from toolgate_cli.core.turns import Completion, TurnRequest
 from toolgate_cli.core.untrusted import RULE, wrap
 
 from . import texts

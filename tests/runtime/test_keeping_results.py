@@ -10,9 +10,9 @@ import pytest
 
 from toolgate_cli.cli import exits
 from toolgate_cli.core.errors import ToolgateError
-from toolgate_cli.core.intents import Completion
 from toolgate_cli.core.results import ToolResult
 from toolgate_cli.core.soundness import DEPTH
+from toolgate_cli.core.turns import Completion
 from toolgate_cli.runtime.answers import Advice
 
 from . import texts

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from toolgate_cli.core.errors import ToolgateError
-from toolgate_cli.core.intents import Completion
+from toolgate_cli.core.turns import Completion
 
 from . import texts
 from .fakes import COMPLETE, call

@@ -10,8 +10,8 @@ import pytest
 
 from toolgate_cli.core import spellings
 from toolgate_cli.core.errors import Choice, ToolgateError
-from toolgate_cli.core.intents import Completion
 from toolgate_cli.core.results import ToolResult
+from toolgate_cli.core.turns import Completion
 from toolgate_cli.runtime.desk import Desk
 
 from . import texts

@@ -8,8 +8,8 @@ from typing import TypeAlias
 
 from ..core import canonical
 from ..core.errors import ToolgateError
-from ..core.intents import Completion, TurnRequest
 from ..core.soundness import clean
+from ..core.turns import Completion, TurnRequest
 from ..core.types import Json
 from ..core.values import NamedTuple
 from ._offering import COMMANDS, meanings

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 
 from ..core.digests import sha256
-from ..core.intents import TurnRequest
+from ..core.turns import TurnRequest
 from ..core.types import Json
 from ..core.values import NamedTuple
 

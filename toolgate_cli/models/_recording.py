@@ -9,8 +9,8 @@ from typing import cast
 
 from ..core import canonical
 from ..core.errors import ToolgateError
-from ..core.intents import Completion, TurnRequest
 from ..core.secrets import Secrets
+from ..core.turns import Completion, TurnRequest
 from ..core.types import Json
 from ._script import Entry, load
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..core import canonical
-from ..core.intents import Exchange, TurnRequest
+from ..core.turns import Exchange, TurnRequest
 from ..core.types import Json
 from ..core.values import NamedTuple
 from ._offering import spelled

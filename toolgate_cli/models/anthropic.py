@@ -7,7 +7,7 @@ from typing import Annotated
 
 from ..core import canonical
 from ..core.fields import Between, Duration, Path, Secret
-from ..core.intents import Completion, TurnRequest
+from ..core.turns import Completion, TurnRequest
 from ..core.types import Json
 from ..core.values import NamedTuple
 from ..runtime.plugs import Means

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from ..core.errors import ToolgateError
 from ..core.fields import Path
-from ..core.intents import Completion, TurnRequest
+from ..core.turns import Completion, TurnRequest
 from ..core.values import NamedTuple
 from ..runtime.plugs import Asked
 from ._script import Entry, load

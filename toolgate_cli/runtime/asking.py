@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 from ..core import canonical, offering, scopes, untrusted
 from ..core.config import Agent, Config
 from ..core.errors import ToolgateError
-from ..core.intents import AskModel, Completion, Exchange, Offer, TurnRequest
+from ..core.intents import AskModel
 from ..core.records import Run, Turn
 from ..core.soundness import clean
+from ..core.turns import Completion, Exchange, Offer, TurnRequest
 from ..core.types import Json, Provenance
 from ..core.values import NamedTuple
 from . import redacted

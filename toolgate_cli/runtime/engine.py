@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from ..core import conditions, effects, quorum
 from ..core.errors import LACKING, ToolgateError, after_the_fact
-from ..core.intents import Arrived, Completion, Filled, Finding, Observed
+from ..core.intents import Arrived, Filled, Finding, Observed
 from ..core.person import Person
 from ..core.records import Attempt, Run
 from ..core.results import ToolResult
+from ..core.turns import Completion
 from ..core.verdict import Park, Question, time_left
 from ..core.world import Needs, World
 from . import asking, gate, ownership, parking, sealing, settling

@@ -9,9 +9,10 @@ from ..core.secrets import NONE, Secrets
 from ..core.values import NamedTuple
 
 if TYPE_CHECKING:
-    from ..core.intents import Completion, Intent, TurnRequest, View
+    from ..core.intents import Intent, View
     from ..core.offered import Offer
     from ..core.results import ToolResult
+    from ..core.turns import Completion, TurnRequest
     from ..core.types import Json
 
 

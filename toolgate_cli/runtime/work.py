@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from typing import TypeAlias
 
 from ..core.config import Model
-from ..core.intents import Look, TurnRequest
+from ..core.intents import Look
 from ..core.records import Attempt
+from ..core.turns import TurnRequest
 from ..core.types import Json
 from ..core.values import NamedTuple
 from ..core.world import Needs
