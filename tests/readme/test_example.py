@@ -69,6 +69,25 @@ def test_a_rejected_tag_is_not_made(example: Path, shell: Shell) -> None:
     assert tags(shell, example) == ["v0.1.0"]
 
 
+def test_what_a_letter_says_moves_no_money_by_itself(example: Path, shell: Shell) -> None:
+    run = started(shell, example, "desk")["run"]["id"]
+    answer = json.loads(shell(f"toolgate answer {run} by=2026-02-06 sorry=no voucher=5 signed=Grace --json", example).stdout)
+    assert [row["title"] for row in answer["pending"]] == ["Refund 30000 cents of A-18"]
+    assert [row["order"] for row in json.loads(shell("./ledger.py list", example).stdout)] == ["A-19"]
+    shell("toolgate reject -m 'it was charged once'", example)
+    letters = json.loads(shell(f"toolgate runs show {run} --json", example).stdout)["run"]["outputs"]["claims/keep"].splitlines()
+    assert [letter.partition(":")[0] for letter in letters] == ["A-19", "A-18"] and "it was charged once" in letters[1]
+    assert all("A voucher over 5 euros" in letter and "sorry" not in letter for letter in letters)
+
+
+def test_who_reads_the_mail_cannot_pay(example: Path, shell: Shell) -> None:
+    script = example / "scripts" / "desk.toml"
+    wanted = '"ledger.refund", arguments = { order = "A-18", cents = 1 }'  # so little that the rules would let it
+    script.write_text(script.read_text().replace('"mail.list"', wanted))
+    [row] = started(shell, example, "desk")["pending"]
+    assert (row["reason"], row["attempts"]) == ("the agent reader may not call ledger.refund", 0)
+
+
 @pytest.mark.parametrize("name", ["v1.0", "v1.0.0\n", "-d", "--force", "v1.0.0;id", "../x", "v1.0.0 ", ""])
 @pytest.mark.parametrize("workflow", ["tag -i notes=x -i commit=" + HEAD, "retract"])
 def test_a_name_that_is_none_reaches_no_git(example: Path, shell: Shell, workflow: str, name: str) -> None:
