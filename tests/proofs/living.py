@@ -19,7 +19,7 @@ from toolgate_cli.core.types import Json
 from . import growing
 
 MOST = 400  # acts of people, and restarts, until a run has to be over
-OVER = ("COMPLETED", "FAILED", "CANCELLED")
+PATIENCE = 3  # pauses of a run, before somebody has had enough of a loop whose agents never say that they are done
 WAITS = {
     "STEP_APPROVAL": "STEP_AWAITING_APPROVAL",
     "REVIEW": "STEP_AWAITING_REVIEW",
@@ -163,6 +163,8 @@ class Living:
             self.decide(min(rows, key=lambda row: (row.origin != "OUTCOME_UNKNOWN", self._asked(row))))
         elif run.status == "RUNNING" and dice(self.number, self.crashes).random() < 0.5:
             home.desk().recover(None, None)
+        elif run.status == "PAUSED" and len(home.events(self.run, "RUN_PAUSED")) > PATIENCE:
+            home.desk().cancel(self.run, "enough")
         elif run.status in ("RUNNING", "PAUSED"):
             home.desk().continue_run(self.run)
         else:
@@ -266,7 +268,8 @@ class Living:
 
 
 TOLD = (
-    "RUN_STARTED", "RUN_COMPLETED", "RUN_FAILED", "RUN_PAUSED", "STEP_STARTED", "STEP_COMPLETED", "STEP_FAILED", "STEP_RETRIED",
+    "RUN_STARTED", "RUN_COMPLETED", "RUN_FAILED", "RUN_CANCELLED", "RUN_PAUSED", "STEP_STARTED", "STEP_COMPLETED", "STEP_FAILED",
+    "STEP_RETRIED",
     "STEP_AWAITING_REVIEW", "STEP_REVIEWED", "STEP_AWAITING_APPROVAL", "STEP_APPROVED", "STEP_REJECTED", "AWAITING_INPUT",
     "INPUT_SUBMITTED", "AWAITING_APPROVAL", "APPROVED", "REJECTED", "CONTEXT_UPDATED", "LOOP_ITERATION_STARTED",
     "LOOP_ITERATION_COMPLETED", "LLM_CALL_COMPLETED", "TOOL_INVOCATION_REQUESTED",

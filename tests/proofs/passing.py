@@ -21,22 +21,25 @@ LETS_START = ("TOOL_INVOCATION_APPROVED", "TOOL_INVOCATION_RETRIED")
 def unlawful(events: Iterable[Event], grown: Grown) -> Iterator[str]:
     """Everything that was done without the word that it needed. `events`: of one run."""
     needs: dict[str, str] = {}  # path -> the event that lets it pass
-    answered: set[str] = set()
-    before: Event | None = None
+    given: set[str] = set()  # paths that were answered, calls that were let start
     for event in events:
         path, facts = event.step_id or "", payload(event)
         if needs.get(path) == event.type:
             del needs[path]
-            answered.add(path)
+            given.add(path)
             if not event.actor or "os_user" not in facts:
                 yield f"nobody said the {event.type} of {event.seq}"
         elif event.type == "STEP_RETRIED" and "status" in facts:
             needs = {waits: word for waits, word in needs.items() if grown.place(waits) < grown.place(path)}
         elif needs and event.type not in STILL:
             yield f"{event.seq} {event.type} of {path} came without the word that it needed: {needs}"
-        yield from _of_its_kind(event, facts, path, grown, answered, before)
+        if event.type == "STEP_STARTED":
+            given.discard(path)
+        if event.type == "STEP_COMPLETED" and "skipped" not in facts and grown.table(path)["type"] == "input" and path not in given:
+            yield f"{event.seq}: the form of {path} was passed without an answer"
+        if event.call_id is not None:
+            yield from _of_a_call(event, facts, event.call_id, given)
         needs |= _needed(event, facts, path, grown)
-        before = event
 
 
 def _needed(event: Event, facts: Mapping[str, object], path: str, grown: Grown) -> dict[str, str]:
@@ -47,14 +50,11 @@ def _needed(event: Event, facts: Mapping[str, object], path: str, grown: Grown) 
     return {}
 
 
-def _of_its_kind(
-    event: Event, facts: Mapping[str, object], path: str, grown: Grown, answered: set[str], before: Event | None
-) -> Iterator[str]:
-    if event.type == "STEP_STARTED":
-        answered.discard(path)
-    if event.type == "STEP_COMPLETED" and "skipped" not in facts and grown.table(path)["type"] == "input" and path not in answered:
-        yield f"{event.seq}: the form of {path} was passed without an answer"
-    if event.type == "TOOL_INVOCATION_STARTED" and facts["cleared"] != "policy":
-        let = before is not None and before.type in LETS_START and before.call_id == event.call_id
-        if not let:
-            yield f"{event.seq}: nobody let {event.call_id} start"
+def _of_a_call(event: Event, facts: Mapping[str, object], call: str, given: set[str]) -> Iterator[str]:
+    """A word lasts until the call waits again: the gate itself may repeat what was approved."""
+    if event.type in LETS_START:
+        given.add(call)
+    elif "row" in facts:
+        given.discard(call)
+    if event.type == "TOOL_INVOCATION_STARTED" and facts["cleared"] != "policy" and call not in given:
+        yield f"{event.seq}: nobody let {call} start"
