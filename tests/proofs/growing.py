@@ -163,7 +163,7 @@ class _Growing:
             "count": {"max": 2},
             "agent_done": {"max": self.dice.randint(1, 3), "at_max": at_max},
             "evaluator": {"max": self.dice.randint(1, 3), "at_max": at_max, "evaluator": "judge"},
-            "each": {"each": self.dice.choice(("l", "m")), "item": self.dice.choice(("w", "one"))},
+            "each": {"each": self.dice.choice(("l", "m")), "item": self.dice.choice(("w", "one")), "max": 1, "at_max": at_max},
         }.get(until or "", {})
         table = self._table("block", **({"repeat": {"until": until, **repeat}} if until else {}))
         speaks = [self._agent()] if until == "agent_done" else []

@@ -147,6 +147,7 @@ def test_an_evaluator_that_was_asked_when_the_process_died_is_asked_again_and_no
 
 # ---- each ----
 ITEMS = step("items", "assign", set={"items": ["a", "b", "c"]})
+LONG = step("items", "assign", set={"items": [1, 2, 3, 4, 5]})
 SEND = step("send", "tool", tool="ask.send", arguments={"text": "${one}"})
 
 
@@ -161,11 +162,34 @@ def test_each_item_of_the_list_has_its_iteration_whatever_becomes_of_the_list(ho
     assert [started.arguments for started in home.tools.starts] == [f'{{"text":"{item}"}}' for item in "abc"]
 
 
-def test_a_list_that_is_longer_than_the_bound_is_not_gone_through_silently(home: Home) -> None:
+def test_a_list_that_is_longer_than_the_bound_goes_on_behind_it_each_time_that_a_person_says_so(home: Home) -> None:
+    write(home, loop("each", each="items", item="one", max=1), SEND, first=[ITEMS])
+    run = home.start("rounds")
+    for n in (1, 2, 3):
+        home.decide("approve", run)
+        assert rounds(home, run) == pairs(*range(1, n + 1))
+        if n < 3:
+            assert home.run(run).status == "PAUSED" and len(home.events(run, "RUN_PAUSED")) == n
+            home.desk().continue_run(run)
+    assert home.run(run).status == "COMPLETED" and [started.arguments for started in home.tools.starts] == [
+        f'{{"text":"{item}"}}' for item in "abc"
+    ]
+
+
+def test_the_bound_counts_from_where_a_list_went_on_whatever_it_is_then(home: Home) -> None:
+    spoil = step("spoil", "assign", set={"items": "gone"})
+    write(home, loop("each", each="items", item="one", max=2), spoil, step("note", "assign", set={"last": "${one}"}), first=[LONG])
+    run = home.start("rounds")
+    for n in (2, 4):
+        assert home.run(run).status == "PAUSED" and home.value(run, "last") == n and rounds(home, run) == pairs(*range(1, n + 1))
+        home.desk().continue_run(run)
+    assert home.run(run).status == "COMPLETED" and home.value(run, "last") == 5 and rounds(home, run) == pairs(1, 2, 3, 4, 5)
+
+
+def test_a_list_that_paused_is_begun_anew_where_an_earlier_step_is_retried(home: Home) -> None:
     write(home, loop("each", each="items", item="one", max=2), step("note", "assign", set={"last": "${one}"}), first=[ITEMS])
     run = home.start("rounds")
-    assert home.run(run).status == "PAUSED" and home.value(run, "last") == "b"
-    home.desk().continue_run(run)
+    home.desk().retry_step(run, "items")
     assert home.run(run).status == "PAUSED" and rounds(home, run) == pairs(1, 2, 1, 2)
 
 

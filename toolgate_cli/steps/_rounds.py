@@ -54,6 +54,12 @@ def begin(block: str, loop: Loop, view: View) -> Intent:
     return Enter(block, 1, memo, (Write(loop.item or _ITEM, items[0], came),), copy)
 
 
+def resume(block: str, loop: Loop, view: View) -> Intent:
+    """After a person has continued it: a list goes on behind the item that it came to, any other loop begins anew."""
+    since = view.memo.get("since")
+    return enter(block, loop, view, since + 1) if isinstance(since, int) else begin(block, loop, view)
+
+
 def enter(block: str, loop: Loop, view: View, iteration: int) -> Intent:
     """This iteration; its item has the provenance of the list."""
     if loop.each is None:
@@ -65,10 +71,13 @@ def enter(block: str, loop: Loop, view: View, iteration: int) -> Intent:
 
 def next(block: str, loop: Loop, view: View, ended: int) -> Intent:
     """The iteration after the one that ended; the bound is the loop's own word, and only a person gets past it."""
-    if loop.max is None or ended < loop.max:
+    if loop.max is None or ended - cast(int, view.memo.get("since", 0)) < loop.max:
         return enter(block, loop, view, ended + 1)
     reason = f"the loop over {block} came to its max of {loop.max} without an end"
-    return Fail(reason) if loop.at_max == "fail" else Pause(reason)
+    if loop.at_max == "fail":
+        return Fail(reason)
+    # a list has an end: begun anew it would come to the same bound for ever, and do all of it again
+    return Pause(reason) if loop.each is None else Pause(reason, {**view.memo, "since": ended})
 
 
 def length(view: View) -> int:

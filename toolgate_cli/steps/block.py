@@ -40,8 +40,10 @@ def plan(step: Fields, view: View) -> Intent:
         return _ended(step.block, loop, view, arrived)
     if isinstance(arrived, Turn):
         return _rounds.judged(step.block, loop, view, arrived)
+    if isinstance(arrived, Continued):
+        return _rounds.resume(step.block, loop, view)
     running = view.memo.get("iteration")
-    if isinstance(arrived, Continued) or not isinstance(running, int):
+    if not isinstance(running, int):
         return _rounds.begin(step.block, loop, view)
     return _rounds.ask(loop, view, running) if "judging" in view.memo else _rounds.enter(step.block, loop, view, running)
 
