@@ -1,7 +1,7 @@
 """The immutable values that everything is said in: typing's NamedTuple to whoever reads or checks the code, and a fraction of its cost.
 
 A process that decides one call defines well over a hundred of them and makes a few: typing compiles the annotations and the constructor of
-each when it is defined. Here the annotations stay text, and a constructor is compiled when the first value is made.
+each when it is defined. Here the annotations stay text, and a constructor is made with the first value.
 """
 
 from __future__ import annotations
@@ -12,7 +12,20 @@ if TYPE_CHECKING:
     from typing import NamedTuple as NamedTuple
 else:
     from collections import _tuplegetter as field
-    from types import MappingProxyType
+    from types import FunctionType, MappingProxyType
+
+    _SIZES = {}  # number of fields -> the code of a constructor for so many
+
+    def _constructor(cls):
+        """Parsing costs far more than all else of it, so a text is parsed once for each number of fields; names are put in afterwards."""
+        names = cls._fields
+        if (code := _SIZES.get(len(names))) is None:
+            items = "".join(f"_{at}, " for at in range(len(names)))
+            code = _SIZES[len(names)] = eval(f"lambda cls, {items}: new(cls, ({items}))").__code__
+        code = code.replace(co_varnames=("cls", *names), co_name="__new__", co_qualname=f"{cls.__name__}.__new__")
+        made = FunctionType(code, {"new": tuple.__new__, "__name__": cls.__module__, "__builtins__": {}}, "__new__")
+        made.__defaults__ = tuple(cls._field_defaults.values()) or None
+        return made
 
     class Value(tuple):
         """What every NamedTuple inherits. `_fields`: names, in order; `_field_defaults`: name -> value, of the last ones."""
@@ -22,14 +35,7 @@ else:
         _field_defaults = MappingProxyType({})
 
         def __new__(cls, *items, **named):
-            if not cls._fields:
-                return tuple.__new__(cls)
-            # of names from a class body, so they are identifiers; collections.namedtuple makes its constructor the same way
-            text = f"lambda cls, {', '.join(cls._fields)}: new(cls, ({', '.join(cls._fields)},))"
-            made = eval(text, {"new": tuple.__new__, "__name__": cls.__module__})
-            made.__name__, made.__qualname__ = "__new__", f"{cls.__name__}.__new__"
-            made.__defaults__ = tuple(cls._field_defaults.values()) or None
-            cls.__new__ = made
+            cls.__new__ = made = _constructor(cls)
             return made(cls, *items, **named)
 
         def __getnewargs__(self):
