@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeAlias
 
-from . import canonical
+from . import canonical, sums
 from .errors import ToolgateError
 from .records import Event
 from .types import Json
@@ -43,7 +42,7 @@ class Finding(NamedTuple):
 
 def commitment(salt: str, payload: str) -> str:
     """Binds a payload without giving it away: it can be erased and the chain still verifies. Hex; `payload` is canonical JSON."""
-    return hashlib.sha256((salt + payload).encode("utf-8")).hexdigest()
+    return sums.sha256((salt + payload).encode("utf-8")).hexdigest()
 
 
 def hash_event(event: Event) -> str:
@@ -52,7 +51,7 @@ def hash_event(event: Event) -> str:
 
 
 def _hash(bound: Sequence[str | int | None]) -> str:
-    return hashlib.sha256(canonical.flat(bound).encode("utf-8")).hexdigest()
+    return sums.sha256(canonical.flat(bound).encode("utf-8")).hexdigest()
 
 
 def extend(head: Event | None, identity: str, draft: Draft, salt: str) -> Event:

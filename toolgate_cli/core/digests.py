@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
-
-from . import canonical
+from . import canonical, sums
 from .records import Row
 
 REF_DIGITS = 12
@@ -12,7 +10,7 @@ REF_DIGITS = 12
 
 def sha256(text: str | bytes) -> str:
     """64 hex digits of the bytes; text counts as UTF-8."""
-    return hashlib.sha256(text.encode("utf-8") if isinstance(text, str) else text).hexdigest()
+    return sums.sha256(text.encode("utf-8") if isinstance(text, str) else text).hexdigest()
 
 
 def call_digest(capability: str, arguments: str, definition_digest: str) -> str:

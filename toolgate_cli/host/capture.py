@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable
 
+from ..core import sums
 from ..core.secrets import Scrubber, Secrets
 
 STDERR_BYTES = 65536
@@ -15,7 +15,7 @@ class Head:
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
-        self._sum = hashlib.sha256()
+        self._sum = sums.sha256()
         self.kept = bytearray()
         self.size = 0
 

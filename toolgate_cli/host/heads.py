@@ -15,6 +15,7 @@ from contextlib import suppress
 from functools import lru_cache
 from typing import Final
 
+from ..core import sums
 from ..core.errors import ToolgateError
 from .mint import RandomMint
 from .private import open_file, private_folder, state_folder
@@ -90,9 +91,7 @@ class FileHeads:
 @lru_cache(maxsize=8)
 def _named(_state: str, _home: str | None, identity: str) -> str:
     """The path does not change while what the state folder is made of does not."""
-    import hashlib
-
-    return os.path.join(state_folder(), "heads", hashlib.sha256(identity.encode("utf-8", "surrogateescape")).hexdigest()[:32])
+    return os.path.join(state_folder(), "heads", sums.sha256(identity.encode("utf-8", "surrogateescape")).hexdigest()[:32])
 
 
 class Hold:

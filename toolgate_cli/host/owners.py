@@ -15,6 +15,7 @@ import os
 import struct
 from contextlib import suppress
 
+from ..core import sums
 from . import sessions
 from .crash import point
 from .mint import RandomMint
@@ -36,12 +37,10 @@ def _read(path: str) -> str:
 
 def host_id() -> str:
     """A stable name of this host: made from /etc/machine-id (never shown itself, as machine-id(5) asks), else from the host's name."""
-    import hashlib
-
     machine = _read("/etc/machine-id")
     if not machine:
         return os.uname().nodename
-    return hashlib.sha256(f"toolgate {machine}".encode()).hexdigest()[:16]
+    return sums.sha256(f"toolgate {machine}".encode()).hexdigest()[:16]
 
 
 def boot_id() -> str:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import stat
 
+from ..core import sums
 from ..core.errors import ToolgateError
 from ..core.values import NamedTuple
+
+SMALL = 1024 * 1024  # bytes of a file up to which loading OpenSSL would cost more than it saves
 
 
 class Executable(NamedTuple):
@@ -74,8 +76,13 @@ def sha256_of(path: str) -> str:
     try:
         # not blocking: where a pipe stands in the file's place nobody may ever write
         with open(os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK), "rb") as file:
-            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            found = os.fstat(file.fileno())
+            if not stat.S_ISREG(found.st_mode):
                 raise ToolgateError("invalid", f"{path} is not a regular file")
+            if found.st_size <= SMALL:
+                return sums.sha256(file.read()).hexdigest()
+            import hashlib
+
             return hashlib.file_digest(file, "sha256").hexdigest()
     except OSError as error:
         raise ToolgateError("invalid", f"{path} cannot be read: {(error.strerror or str(error)).lower()}") from None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, TypeAlias
 
-from ..core import chain, exported
+from ..core import chain, exported, sums
 from ..core.errors import ToolgateError
 from ..core.records import Event, EventQuery
 from . import heads, sealing
@@ -22,6 +22,7 @@ def verify(ports: Ports, known: chain.Head | None, since: chain.Head | None, pro
     """Follows the whole chain, or with `since` from the event of that head on: then it is proved that the log goes on from that head,
     unchanged, while the events before it, which the head binds, are not read again. The log has to go on from `known`, and from the head
     that was kept outside the home, too. And the runs have to be what the log says of them."""
+    sums.prefer_openssl()
     found = _of_log(ports, known, since, progress)
     with ports.store.read() as tx:
         changed = tuple(complaint.text for complaint in sealing.complaints(tx))
@@ -50,6 +51,7 @@ def _of_log(ports: Ports, known: chain.Head | None, since: chain.Head | None, pr
 
 def verify_lines(lines: Iterator[str], known: chain.Head | None, progress: Progress | None) -> Verified:
     """The same of an exported log. ToolgateError("invalid") for what is none, or does not reach back to `known`."""
+    sums.prefer_openssl()
     begin, events = exported.read(lines)
     if known is not None and known[0] < begin.after:
         raise ToolgateError(
