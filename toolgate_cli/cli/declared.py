@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from types import NoneType
-from typing import Annotated, Any, Final, Literal, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Final, Literal, get_args, get_origin
 
 from ..core.errors import ToolgateError
 from ..core.values import NamedTuple
@@ -50,7 +50,7 @@ def parameters(taker: Callable[..., object]) -> list[Parameter]:
     """In order; each is annotated with a type and one Option or Argument, but for a `frame`."""
     code, defaults = taker.__code__, taker.__defaults__ or ()
     names = code.co_varnames[: code.co_argcount]
-    hints = get_type_hints(taker, include_extras=True)
+    hints = {name: eval(written, taker.__globals__) for name, written in taker.__annotations__.items() if name in names}
     given = dict(zip(names[len(names) - len(defaults) :], defaults, strict=True))
     return [_parameter(name, hints[name], given.get(name, ...)) for name in names if get_origin(hints[name]) is Annotated]
 

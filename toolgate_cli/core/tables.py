@@ -5,10 +5,11 @@ The table was validated when its file was accepted; what does not fit here is a 
 
 from __future__ import annotations
 
+import sys
 import types
 from collections.abc import Mapping
 from functools import lru_cache
-from typing import Annotated, Any, TypeGuard, Union, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, TypeGuard, Union, get_args, get_origin
 
 from . import durations
 from .fields import Duration
@@ -18,7 +19,14 @@ from .types import Json
 @lru_cache(maxsize=256)
 def hints(fields: type) -> Mapping[str, Any]:
     """Field name -> its type with markers, in the order of declaration."""
-    return get_type_hints(fields, include_extras=True)
+    return {name: hint(fields, name) for name in vars(fields)["_fields"]}
+
+
+@lru_cache(maxsize=1024)
+def hint(fields: type, name: str) -> Any:
+    """One of them: a start reads a few tables of a few keys, so only what it reads is evaluated, and without typing's own machinery."""
+    written: object = fields.__annotations__[name]
+    return eval(written, vars(sys.modules[fields.__module__])) if isinstance(written, str) else written
 
 
 def is_fields(hint: object) -> TypeGuard[type]:
@@ -50,7 +58,7 @@ def defaults(fields: type) -> Mapping[str, object]:
 
 def table(fields: type, raw: Mapping[str, Json]) -> Any:
     """An instance of `fields`; keys that it does not have are left out (the common keys of a step, a model's `adapter`)."""
-    return fields(**{name: _value(hint, raw[name]) for name, hint in hints(fields).items() if name in raw})
+    return fields(**{name: _value(hint(fields, name), raw[name]) for name in vars(fields)["_fields"] if name in raw})
 
 
 def _value(hint: Any, raw: Json) -> Any:
