@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-import termios
 
 from ..core.errors import ToolgateError
 from ..host import heeding
@@ -72,10 +71,12 @@ def answered(prompt: Safe) -> str:
 
 def read_line(prompt: Safe) -> str | None:
     """A line typed after the prompt was shown, without the spaces around it; None at the end of input."""
-    ERR.flush()
-    termios.tcflush(STDIN, termios.TCIFLUSH)  # keys that were hit before the question was on screen answer nothing
+    import termios
+
     from .folding import fold
 
+    ERR.flush()
+    termios.tcflush(STDIN, termios.TCIFLUSH)  # keys that were hit before the question was on screen answer nothing
     *above, last = fold(prompt)  # what the terminal wraps would begin a line
     ERR.raw("".join(piece + "\n" for piece in above) + last)
     if not ERR.flush():

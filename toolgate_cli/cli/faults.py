@@ -15,7 +15,7 @@ from .streams import ERR
 
 _LONGEST = 300  # characters of a foreign word in a message
 _RECORDED = "toolgate runs list shows what was recorded"
-_LONG = re.compile(rf"\S{{{_LONGEST + 1},}}")
+_LONG = rf"\S{{{_LONGEST + 1},}}"
 
 
 def terminate(_number: int, _frame: object) -> NoReturn:
@@ -83,7 +83,7 @@ def _tell(
 
 
 def _shortened(text: str) -> str:
-    return _LONG.sub(lambda word: word[0][:_LONGEST] + "...", text)
+    return re.sub(_LONG, lambda word: word[0][:_LONGEST] + "...", text)
 
 
 def _interrupted(words: list[str], how: str, interruption: BaseException, code: int) -> int:

@@ -16,9 +16,10 @@ _INVISIBLE = frozenset(
 )
 _FIRST_MARK = 0x300
 _MARKS_IN_A_ROW = 4  # UTS 39, 5.4: more than 4 nonspacing marks on one character belong to no writing; they paint over other lines
-_PIECE = re.compile(r"\\(?:[\\nrt]|x[0-9a-f]{2}|u[0-9a-f]{4}|U[0-9a-f]{8})|.", re.DOTALL)
-_JSON_PIECE = re.compile(r"\\(?:u[0-9a-f]{4}|.)|.", re.DOTALL)
-_ESCAPE = re.compile(r"\\(?:([\\nrt])|x([0-9a-f]{2})|u([0-9a-f]{4})|U([0-9a-f]{8}))")
+# texts: a command that meets nothing to show has no use for them
+_PIECE = r"(?s)\\(?:[\\nrt]|x[0-9a-f]{2}|u[0-9a-f]{4}|U[0-9a-f]{8})|."
+_JSON_PIECE = r"(?s)\\(?:u[0-9a-f]{4}|.)|."
+_ESCAPE = r"\\(?:([\\nrt])|x([0-9a-f]{2})|u([0-9a-f]{4})|U([0-9a-f]{8}))"
 _LETTERS = {"\\": "\\", "n": "\n", "r": "\r", "t": "\t"}
 
 
@@ -81,15 +82,15 @@ _JSON_TEXT = _JsonText()
 _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode  # the spelling of the stored bytes
 
 
-def _shown(text: str, table: _Lines, pieces: re.Pattern[str]) -> Safe:
+def _shown(text: str, table: _Lines, pieces: str) -> Safe:
     shown = text.translate(table)
     return Safe(shown) if table.marks.isdisjoint(shown) else Safe("".join(_seated(shown, table, pieces)))
 
 
-def _seated(shown: str, table: _Lines, pieces: re.Pattern[str]) -> Iterator[str]:
+def _seated(shown: str, table: _Lines, pieces: str) -> Iterator[str]:
     """A mark stays only on a letter, digit or sign of the same text, with few others: on ours, on an escape or in a stack it is escaped."""
     room = 0
-    for piece in pieces.findall(shown):
+    for piece in re.findall(pieces, shown):
         if piece in table.marks:
             yield piece if room > 0 else table.escape(ord(piece))
             room -= 1
@@ -125,4 +126,4 @@ def unescape(text: str) -> str:
         letter, *codes = found.groups()
         return _LETTERS[letter] if letter else chr(int(next(code for code in codes if code), 16))
 
-    return _ESCAPE.sub(back, text)
+    return re.sub(_ESCAPE, back, text)

@@ -54,9 +54,9 @@ def literal(data: bytes) -> str:
 
 def reaches_end(value: str, text: bytes, start: int, least: int) -> bool:
     """Whether the text from `start` on is these characters in any spelling, cut off anywhere behind the first `least` of them."""
-    at = {start}
+    at, cut = {start}, re.compile(_CUT)
     for number, character in enumerate(value):
-        if number >= least and (len(text) in at or any(_CUT.match(text, place) for place in at)):
+        if number >= least and (len(text) in at or any(cut.match(text, place) for place in at)):
             return True
         one = re.compile(_of(character).encode("ascii"))
         at = {match.end() for place in at if (match := one.match(text, place))}
@@ -109,7 +109,7 @@ def _behind_slashes(character: str) -> Iterator[str]:
         yield literal(character.encode())
 
 
-_CUT = re.compile(rb"[%&\x5c][%&\x5c#{0-9A-Za-z]{0,10}\Z")  # an escape whose end is missing
+_CUT = rb"[%&\x5c][%&\x5c#{0-9A-Za-z]{0,10}\Z"  # an escape whose end is missing
 _SLASHES = r"\x5c{1,4}"
 
 

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from hashlib import sha256 as sha256
 else:
     try:
-        from _sha2 import sha256  # Python 3.12 and later
-    except ImportError:
-        try:
-            from _sha256 import sha256  # Python 3.11
-        except ImportError:  # an interpreter that was built without its own
-            from hashlib import sha256
+        if sys.version_info >= (3, 12):
+            from _sha2 import sha256
+        else:
+            from _sha256 import sha256
+    except ImportError:  # an interpreter that was built without its own
+        from hashlib import sha256 as sha256
 
 
 def prefer_openssl() -> None:

@@ -29,8 +29,8 @@ _held: dict[str, int] = {}  # owner files of this process, over all objects: nam
 
 def _read(path: str) -> str:
     try:
-        with open(path, encoding="ascii") as file:
-            return file.read().strip()
+        with open(path, "rb") as file:
+            return file.read().decode("ascii").strip()
     except (OSError, UnicodeDecodeError):
         return ""
 

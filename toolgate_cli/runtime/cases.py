@@ -25,6 +25,15 @@ class Decision(NamedTuple):
     arguments: Mapping[str, Json] | None = None
 
 
+class Word(NamedTuple):
+    """What a person said to a step: a note, or the answers of a form (`texts` as typed, `values` as JSON)."""
+
+    verb: Verb
+    note: str | None = None
+    texts: Mapping[str, str] = {}
+    values: Mapping[str, Json] = {}
+
+
 class Case(NamedTuple):
     """A decision on one row, inside its transaction."""
 

@@ -1,6 +1,7 @@
 """The use cases as one object over the ports: what a command line, or any other front, may ask for.
 
-Before anything decides or drives, attempts of dead processes are taken back.
+Before anything decides or drives, attempts of dead processes are taken back. What a decision on a call does not need is imported where it
+is used.
 """
 
 from __future__ import annotations
@@ -15,9 +16,9 @@ from ..core.errors import LACKING, ToolgateError, after_the_fact
 from ..core.person import Person
 from ..core.records import Call, Row, RowQuery
 from ..core.types import Json, Verb
-from . import deciding, gates, heads, looking, recovery, sealing, selecting, starting
+from . import deciding, heads, looking, recovery, sealing, selecting
 from .answers import Answer, Consent, EffectWord, Redaction, TakenBack, Waiting
-from .cases import Decision
+from .cases import Decision, Word
 from .engine import Engine
 from .unit import write
 from .window import Window
@@ -44,6 +45,8 @@ class Desk(Window):
     # ---- runs ----
     def start(self, workflow: str, given: Mapping[str, Json], texts: Mapping[str, str]) -> Answer:
         """`given` are JSON values, `texts` are as typed: text where the input is a string, else JSON."""
+        from . import starting
+
         engine = self._engine()
         engine.world.secrets.refuse("an input", dict(given), dict(texts))
         bundle = self._ports.files.workflow(workflow)
@@ -51,6 +54,8 @@ class Desk(Window):
         return self._answer(run, "started", engine)
 
     def continue_run(self, run: str) -> Answer:
+        from . import starting
+
         id = self._run(run)
         engine = self._engine(id)
         starting.continue_run(engine, id)
@@ -58,6 +63,8 @@ class Desk(Window):
 
     def cancel(self, run: str, reason: str | None) -> Answer:
         """Needs no files: a run can be stopped while they are broken; then the name that counts is the operating system's."""
+        from . import starting
+
         self._take_back(self._guard("cancel"))
         id = self._run(run)
         with write(self._ports, self._stopper(reason)) as unit:
@@ -65,6 +72,8 @@ class Desk(Window):
         return self._answer(id, "cancelled")
 
     def retry_step(self, run: str, step: str, reason: str | None = None, *, may_run_twice: bool = False) -> Answer:
+        from . import starting
+
         self._guard("retry --step")
         id = self._run(run)
         engine = self._engine(id, reason)
@@ -87,6 +96,8 @@ class Desk(Window):
 
     def recover(self, run: str | None, owner_dead: str | None) -> tuple[Answer, ...]:
         """Takes over what dead processes left, and rejects what expired where its rule says so."""
+        from . import starting
+
         if owner_dead is not None:
             self._guard("recover")  # a person's word
         heads.refuse_rollback(self._ports, self._look())
@@ -111,7 +122,7 @@ class Desk(Window):
 
     def redact(self, call: Call, reason: str) -> Redaction:
         """Erases what a settled call holds, from the files of the store too. Needs no files of the home, as `cancel`."""
-        from . import redaction  # no decision needs it
+        from . import redaction
 
         with write(self._ports, self._stopper(reason)) as unit:
             erased = redaction.redact(unit, call.id, reason)
@@ -156,16 +167,16 @@ class Desk(Window):
         return self._decide(target, Decision("continue-tool", reason, outcome=outcome), ask)
 
     def approve_step(self, target: Waiting, *, reason: str | None = None, ask: Consent = None) -> Answer:
-        return self._step(target, gates.Word("approve", reason), ask)
+        return self._step(target, Word("approve", reason), ask)
 
     def reject_step(self, target: Waiting, *, reason: str | None = None, ask: Consent = None) -> Answer:
-        return self._step(target, gates.Word("reject", reason), ask)
+        return self._step(target, Word("reject", reason), ask)
 
     def review(self, target: Waiting, *, note: str, ask: Consent = None) -> Answer:
-        return self._step(target, gates.Word("review", note), ask)
+        return self._step(target, Word("review", note), ask)
 
     def answer(self, target: Waiting, texts: Mapping[str, str], values: Mapping[str, Json]) -> Answer:
-        return self._step(target, gates.Word("answer", None, texts, values))
+        return self._step(target, Word("answer", None, texts, values))
 
     def _decide(self, target: Waiting, decision: Decision, ask: Consent) -> Answer:
         seen = self._guard(decision.verb, target.row)
@@ -175,7 +186,9 @@ class Desk(Window):
         effect = deciding.decide(engine, target.row, decision, None if ask is None else lambda call: ask(target.decided_as(call)))
         return self._answer(target.row.run_id, effect, engine)
 
-    def _step(self, target: Waiting, word: gates.Word, ask: Consent = None) -> Answer:
+    def _step(self, target: Waiting, word: Word, ask: Consent = None) -> Answer:
+        from . import gates
+
         seen = self._guard(word.verb, target.row)
         engine = self._engine(target.row.run_id, word.note, dict(word.texts), dict(word.values), seen=seen)
         effect = gates.decide(engine, target.row, word, None if ask is None else lambda: ask(target))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import suppress
 
 from ..core import canonical, cursor, forms
@@ -10,25 +10,15 @@ from ..core.cursor import Cursor
 from ..core.errors import ToolgateError
 from ..core.intents import Answered, Noted
 from ..core.records import Row, Run
-from ..core.types import Json, Verb
+from ..core.types import Json
 from ..core.values import NamedTuple
 from . import parking, standing
 from .answers import EffectWord
-from .cases import Undone
+from .cases import Undone, Word
 from .engine import Engine
 from .place import fail_step, put
 from .unit import Unit
 from .work import Work
-
-
-class Word(NamedTuple):
-    """What a person said to a step: a note, or the answers of a form (`texts` as typed, `values` as JSON)."""
-
-    verb: Verb
-    note: str | None = None
-    texts: Mapping[str, str] = {}
-    values: Mapping[str, Json] = {}
-
 
 EVENTS = {  # what waits and what was said -> the event, and how the command calls its effect
     ("STEP_APPROVAL", "pass"): ("STEP_APPROVED", "approved"),

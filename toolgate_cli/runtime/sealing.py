@@ -3,12 +3,11 @@ hands changed is then none that decides, drives or starts anything, and a wait t
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from ..core import canonical, chain
+from ..core import canonical, chain, sums
 from ..core.errors import ToolgateError
 from ..core.records import Event, EventQuery, Run, RunQuery
 from ..core.types import Json, Status
@@ -24,7 +23,7 @@ _MOVED = ("cursor", "version", "updated_at")  # the cursor is hashed as it is st
 def seal(run: Run) -> str:
     """Hex sha256 of everything in a run that decides."""
     facts = [value for name, value in zip(Run._fields, run, strict=True) if name not in _MOVED]
-    return hashlib.sha256((canonical.flat(facts) + run.cursor).encode("utf-8", "surrogatepass")).hexdigest()
+    return sums.sha256((canonical.flat(facts) + run.cursor).encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def holds(tx: Reader, run: Run) -> bool:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from ..core import chain
 from ..core.errors import ToolgateError
 from ..core.records import Event, EventQuery, Row, RunQuery
-from . import departed, heads, looking, selecting, standing, verifying
+from . import departed, heads, looking, selecting, standing
 from .answers import Checked, Offering, Remark, RunView, Verified, Waiting
 
 if TYPE_CHECKING:
@@ -94,10 +94,14 @@ class Window:
 
     def verify(self, known: chain.Head | None = None, since: chain.Head | None = None, progress: Progress | None = None) -> Verified:
         """The chain, held against heads that were kept: the given one, and the one that was kept outside the home. See `verifying`."""
+        from . import verifying
+
         return verifying.verify(self._ports, known, since, progress)
 
     def export(self, since: int = 0, hash: str | None = None) -> Iterator[str]:
         """The log behind an event, as lines that can be verified elsewhere. See `verifying`."""
+        from . import verifying
+
         return verifying.export(self._ports, since, hash)
 
     def examine(self) -> Iterator[Remark]:

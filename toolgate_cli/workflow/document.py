@@ -19,9 +19,9 @@ Table = dict[str, Json]
 
 DEEPEST = 64  # nesting of tables and lists
 
-_PLACE = re.compile(r" \(at line (\d+), column (\d+)\)\Z")
-_END = re.compile(r" \(at end of document\)\Z")
-_DIGITS = re.compile(r"[0-9][0-9_]{4000,}")
+_PLACE = r" \(at line (\d+), column (\d+)\)\Z"
+_END = r" \(at end of document\)\Z"
+_DIGITS = r"[0-9][0-9_]{4000,}"
 
 
 def parse(source: Source) -> Table:
@@ -46,7 +46,7 @@ def parse_strictly(source: Source) -> Table:
         line = next((n for n, part in enumerate(text.split("\n"), 1) if word in part), 1)
         raise _refused(source, line, f"{word[:40]} cannot be kept exactly", "give fewer digits, or a text") from error
     except ValueError as error:
-        line = next((n for n, part in enumerate(text.split("\n"), 1) if _DIGITS.search(part)), 1)
+        line = next((n for n, part in enumerate(text.split("\n"), 1) if re.search(_DIGITS, part)), 1)
         raise _refused(source, line, "a number is too long (at most 1,000 digits)") from error
 
 
@@ -107,13 +107,13 @@ def _exact(text: str) -> float:
 def _placed(message: str, text: str) -> tuple[str, int, str]:
     """What is wrong, its line from 1, and what to write."""
     lines = text.split("\n")
-    place = _PLACE.search(message)
+    place = re.search(_PLACE, message)
     if place is not None:
         line, column = int(place[1]), int(place[2])
-        said, hint = explain(_PLACE.sub("", message), lines[line - 1], column)
+        said, hint = explain(re.sub(_PLACE, "", message), lines[line - 1], column)
         return said, line, hint
     lines = text.rstrip("\n").split("\n")
-    said, hint = explain(_END.sub("", message), lines[-1], len(lines[-1]) + 1)
+    said, hint = explain(re.sub(_END, "", message), lines[-1], len(lines[-1]) + 1)
     return f"{said} at the end of the file", len(lines), hint
 
 

@@ -9,7 +9,7 @@ from ..core.errors import ToolgateError
 from ..core.values import NamedTuple
 from .positions import KeyPath, Positions
 
-_BARE = re.compile(r"[A-Za-z0-9_-]+\Z")
+_BARE = r"[A-Za-z0-9_-]+\Z"
 MEND = "mend the file, then: toolgate workflow check"
 _MOST = 50  # issues in one message
 _SHOWN = 60  # characters of a foreign word in a message
@@ -74,7 +74,7 @@ def field(path: KeyPath) -> str:
         if isinstance(part, int):
             words += f"[{part}]"
         else:
-            words += ("." if words else "") + (part if _BARE.match(part) else f'"{shorten(part)}"')
+            words += ("." if words else "") + (part if re.match(_BARE, part) else f'"{shorten(part)}"')
     return words + ": " if words else ""
 
 

@@ -1,7 +1,9 @@
 """The tables of the two files, declared once: models, load checks, JSON Schema and values are all made from these.
 
-A key that is not declared here (or in a plug-in's `Fields`) is an error. Annotations are real types, no texts: every start reads them.
+A key that is not declared here (or in a plug-in's `Fields`) is an error.
 """
+
+from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Annotated, Literal

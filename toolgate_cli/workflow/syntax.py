@@ -6,9 +6,9 @@ import re
 
 from .issues import MEND, shorten
 
-_WORD = re.compile(r"[^,\]}#\n]*")
-_DURATION = re.compile(r"=\s*([0-9]+ ?(?:ms|s|m|h|d))\b")
-_DECLARED = re.compile(r"cannot declare \('(.+)',?\) twice")
+_WORD = r"[^,\]}#\n]*"
+_DURATION = r"=\s*([0-9]+ ?(?:ms|s|m|h|d))\b"
+_DECLARED = r"cannot declare \('(.+)',?\) twice"
 _TRUTH = {"True": "true", "yes": "true", "on": "true", "False": "false", "no": "false", "off": "false"}
 _CURLY = "\u201c\u201d\u201e\u2018\u2019"
 
@@ -35,7 +35,7 @@ def explain(message: str, line: str, column: int) -> tuple[str, str]:
         return "a key without a value", 'write = in place of ":"' if colon else "write key = value"
     if "expected newline or end of document" in message:
         return _left_over(line)
-    if declared := _DECLARED.search(message):
+    if declared := re.search(_DECLARED, message):
         name = ".".join(re.findall(r"[^', ]+", declared[1]))
         return f"[{shorten(name)}] is there already", "put everything under the first"
     for said, text, hint in _KNOWN:
@@ -46,7 +46,7 @@ def explain(message: str, line: str, column: int) -> tuple[str, str]:
 
 def _value(rest: str) -> tuple[str, str]:
     """Of something that is no value."""
-    found = _WORD.match(rest)
+    found = re.match(_WORD, rest)
     word = found[0].strip() if found else ""
     if not word:
         return "a value is missing", "write one after the ="
@@ -60,7 +60,7 @@ def _value(rest: str) -> tuple[str, str]:
 
 def _left_over(line: str) -> tuple[str, str]:
     """Of something behind a value that is complete."""
-    if duration := _DURATION.search(line):
+    if duration := re.search(_DURATION, line):
         return f"{duration[1]} is no value", f'a duration stands in quotes: "{duration[1].replace(" ", "")}"'
     if "//" in line:
         return "something stands behind the value", "a comment begins with #"
