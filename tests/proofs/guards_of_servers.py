@@ -111,8 +111,8 @@ OF_SERVERS: tuple[Guard, ...] = (
     Guard(
         "whatever runs in a server decides nothing",
         "I5",
-        '        "TOOLGATE_CALL": call,  # of the call that opened the session: whatever runs in it decides nothing\n',
-        "",
+        "    env = _filling.surroundings(started.path, started.env, run, call)\n",
+        "    env = _filling.surroundings(started.path, started.env, run, call)\n    del env['TOOLGATE_CALL']\n",
         (GATE + "test_nobody_decides_or_pins_from_inside_a_server",),
     ),
     Guard(

@@ -27,6 +27,7 @@ TESTED = (
     "contracts",
     "core",
     "providers",
+    "peers",
     "workflow",
     "proofs",
     "host",
@@ -40,7 +41,7 @@ TESTED = (
 
 def copy(folder: Path) -> Path:
     """The program and the tests of its heart."""
-    quiet = shutil.ignore_patterns("__pycache__")
+    quiet = shutil.ignore_patterns("__pycache__", "node_modules")
     shutil.copytree(ROOT / "toolgate_cli", folder / "toolgate_cli", ignore=quiet)
     for name in TESTED:
         source = ROOT / "tests" / name

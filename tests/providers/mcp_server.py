@@ -170,6 +170,8 @@ def forks_twice(call):
             os.execve(sys.executable, [sys.executable, "-S", "-c", "import time; time.sleep(60)"], {})
         os._exit(0)
     os.wait()
+    while not os.path.exists("pids"):  # who is who is known by the order
+        time.sleep(0.01)
     ignores_SIGTERM(call)
 
 

@@ -21,6 +21,7 @@ from toolgate_cli.workflow.checks.operator import check_operator
 from toolgate_cli.workflow.editors import operator_schema, workflow_schema
 from toolgate_cli.workflow.issues import Issues
 from toolgate_cli.workflow.outside import Outside
+from toolgate_cli.workflow.servers import SECTION
 
 from .homes import FLOW, KINDS, OPERATOR, Home
 
@@ -102,7 +103,7 @@ def test_the_schemas_are_schemas_and_are_what_is_printed(of_workflow: Any, of_op
 def test_all_example_files_validate(of_workflow: Any, of_operator: Any) -> None:
     for text in FLOWS:
         assert not list(of_workflow.iter_errors(tomllib.loads(text)))
-    for text in (OPERATOR, (EXAMPLE / "toolgate.toml").read_text()):
+    for text in (OPERATOR, (EXAMPLE / "toolgate.toml").read_text(), (EXAMPLE / "coding" / "toolgate.toml").read_text()):
         assert not list(of_operator.iter_errors(tomllib.loads(text)))
 
 
@@ -115,8 +116,37 @@ def test_no_table_is_left_open(of_workflow: Any, of_operator: Any) -> None:
         held = of_workflow.schema["$defs"][f"step_{kind}"]
         assert held["additionalProperties"] is False and held["description"]
         assert set(held["properties"]) == {*models.names(shapes.Common), shapes.CONDITIONS, *models.names(KINDS.step_kind(kind).Fields)}
-    assert set(KINDS.providers()) <= set(of_operator.schema["$defs"]["tool"]["properties"])
+    assert set(KINDS.providers()) - {SECTION} <= set(of_operator.schema["$defs"]["tool"]["properties"])
     assert all(f"model_{adapter}" in of_operator.schema["$defs"] for adapter in KINDS.models())
+
+
+SERVED = """schema = 1
+[mcp.git]
+command = ["git-server"]
+env = { A = "b" }
+[mcp.far]
+url = "https://far.example/mcp"
+[tools."git.log"]
+safety = "read_only"
+remote = "gitLog"
+[tools."far.say"]
+input_schema = { type = "object" }
+"""
+
+
+def test_a_server_and_what_is_said_of_its_tools_are_known(of_operator: Any) -> None:
+    raw = tomllib.loads(SERVED)
+    assert of_operator.is_valid(raw)
+    for bad in (
+        {**raw, "mcp": {"git": {"command": ["x"], "url": "https://x"}}},
+        {**raw, "mcp": {"git": {"commands": ["x"]}}},
+        {**raw, "mcp": {"git": {}}},
+        {**raw, "tools": {"git.log": {"mcp": {"server": "git"}}}},
+        {**raw, "tools": {"git.log": {"input_schema": {}, "input_schema_file": "x"}}},
+        {**raw, "tools": {"other": {"input_schema": {}, "remote": "x", "command": {"argv": ["x"]}}}},
+        {"schema": 1, "tools": raw["tools"]},
+    ):
+        assert not of_operator.is_valid(bad), bad
 
 
 def test_a_mistake_in_a_step_is_told_in_the_words_of_its_kind(of_workflow: Any) -> None:

@@ -197,7 +197,8 @@ def _over_stdio(started: command.Bound, run: str, call: str, secrets: Secrets, w
     from ..host.peer import Peer
     from ._mcp_stdio import LINE_BYTES, StdioSession
 
-    env = _filling.surroundings(started.path, started.env, run, call)  # of the call that opened it: whatever runs in it decides nothing
+    # it has the mark of the call that opened it: whatever runs in it decides nothing
+    env = _filling.surroundings(started.path, started.env, run, call)
     process = Command(call, started.argv, started.cwd, env, None)
     return StdioSession(lambda: Peer(process, LINE_BYTES, secrets), wait)
 

@@ -16,6 +16,7 @@ from . import shapes
 from .exporting import GUARDS, Schema, about, closed, table_of
 from .kinds import Kinds
 from .names import NAME
+from .servers import SECTION
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 _TYPES = ["array", "boolean", "integer", "null", "number", "object", "string"]
@@ -55,6 +56,7 @@ def operator_schema(kinds: Kinds) -> Schema:
         also={
             **sections,
             "tools": table_of({"$ref": "#/$defs/tool"}),
+            SECTION: table_of({**closed(kinds.serving(SECTION).Server), **_one_of("command", "url")}, name),
             "policy": closed(shapes.Policy, also={"rules": rules}),
             "models": table_of(adapter, name),
             "agents": table_of({**closed(shapes.Agent), **_one_of("prompt", "prompt_file")}, name),
@@ -62,7 +64,8 @@ def operator_schema(kinds: Kinds) -> Schema:
     )
     defs: Schema = {f"model_{one}": _model(one, kinds) for one in kinds.models()}
     defs |= {"tool": _tool(kinds), "fragment": _FRAGMENT, "condition": _condition(_Part)}
-    return _document("The operator's file of toolgate", root, defs)
+    unserved: Schema = {"if": {"not": {"required": [SECTION]}}, "then": {"properties": {"tools": table_of(_any_of(*_own(kinds)))}}}
+    return _document("The operator's file of toolgate", {**root, **unserved}, defs)
 
 
 def _document(title: str, root: Schema, defs: Schema) -> Schema:
@@ -88,17 +91,28 @@ def _model(adapter: str, kinds: Kinds) -> Schema:
     return {**closed(shapes.Adapter, found.Fields, also={"adapter": {"const": adapter}}), **about(found.__doc__)}
 
 
+def _own(kinds: Kinds) -> tuple[str, ...]:
+    """The providers of which a tool may have a table."""
+    return tuple(name for name in kinds.providers() if name != SECTION)
+
+
 def _tool(kinds: Kinds) -> Schema:
-    providers = kinds.providers()
+    """One of a provider, or the operator's words on one of a server, whose schema is pinned."""
+    providers = _own(kinds)
+    fragment: Schema = {"anyOf": [{"type": "boolean"}, {"$ref": "#/$defs/fragment"}]}
     made = closed(
         shapes.Tool,
         also={
-            "input_schema": {"anyOf": [{"const": shapes.ANY_OBJECT}, {"type": "boolean"}, {"$ref": "#/$defs/fragment"}]},
+            "input_schema": {"anyOf": [{"const": shapes.ANY_OBJECT}, fragment]},
+            "output_schema": fragment,
+            "remote": {"type": "string", "description": "The name that the server has for it."},
             "fail_when": {"type": "array", "items": _condition(shapes.FailWhen)},
             **{one: {**closed(kinds.provider(one).Fields), **about(kinds.provider(one).__doc__)} for one in providers},
         },
     )
-    return {**made, "allOf": [_one_of("input_schema", "input_schema_file"), _one_of(*providers)]}
+    whole: list[Json] = [_one_of("input_schema", "input_schema_file"), _one_of(*providers), {"not": {"required": ["remote"]}}]
+    both: Schema = {"required": ["input_schema", "input_schema_file"]}
+    return {**made, "if": _any_of(*providers), "then": {"allOf": whole}, "else": {"not": both}}
 
 
 class _Part(NamedTuple):
@@ -120,6 +134,10 @@ def _condition(shape: type) -> Schema:
     for op in QUANTIFIERS:
         operators[op] = {"type": "array", "minItems": 1, "items": {"$ref": "#/$defs/condition"}}
     return {**closed(shape, also=operators), **_one_of(*operators)}
+
+
+def _any_of(*keys: str) -> Schema:
+    return {"anyOf": [{"required": [key]} for key in keys]}
 
 
 def _one_of(*keys: str) -> Schema:
