@@ -57,10 +57,11 @@ class Effects(Tools):
 
 
 class Voices:
-    """Every model: its turns follow from the step and how often it was asked there; in the end it says that it is done."""
+    """Every model: its turns follow from the step and how often it was asked there; in the end it says that it is done. `mixed`: calls that
+    may have to wait stand in one batch with others; those start before or after a person's word, which depends on when it is said."""
 
-    def __init__(self, number: int) -> None:
-        self._number = number
+    def __init__(self, number: int, *, mixed: bool = False) -> None:
+        self._number, self._mixed = number, mixed
 
     def complete(self, request: TurnRequest) -> Completion:
         chance = dice(self._number, request.path, request.ordinal)
@@ -91,6 +92,8 @@ class Voices:
                     )
                 )
             )
+            if not self._mixed and commands[-1] is tool and tool["capability"] not in ("free.send", "idem.put"):
+                commands[-1:] = [{"type": "say", "message": "well"}, tool, {"type": "say", "message": "so"}]
         return [*commands, COMPLETE] if chance.random() < 0.5 else commands
 
 
@@ -113,7 +116,7 @@ class Point:
 
 
 class Life(NamedTuple):
-    """How a run went. `trace`: what the log tells of its steps; `done`: its effects, in the order in which they were asked for."""
+    """How a run went. `trace`: what the log tells of its steps; `done`: its effects in their order, each once."""
 
     status: str
     context: Mapping[str, tuple[Json, str]]
@@ -247,24 +250,14 @@ class Living:
         context = {key: (value.value, value.provenance) for key, value in kept.items() if value is not None and value.value is not None}
         events = home.events(self.run)
         trace = [told(event) for event in events if event.type in TOLD]
-        return Life(home.run(self.run).status, context, outputs, trace, self._effects(events), events, self.point.passed)
+        return Life(home.run(self.run).status, context, outputs, trace, self._effects(), events, self.point.passed)
 
-    def _effects(self, events: list[Event]) -> list[tuple[str, str]]:
-        """Each once, and what was asked for later never before what was asked for in an earlier turn or step. The calls of one turn
-        are decided in any order."""
-        turns: dict[str, tuple[int, int]] = {}  # call -> the event of its turn, or of its step, and its own
-        asked = 0
-        for event in events:
-            if event.type in ("STEP_STARTED", "LLM_CALL_COMPLETED"):
-                asked = event.seq
-            elif event.type == "TOOL_INVOCATION_REQUESTED":
-                turns.setdefault(str(event.call_id), (asked, event.seq))
+    def _effects(self) -> list[tuple[str, str]]:
+        """Each once; what may be repeated was, with the same key."""
         once = {started.key: started for started in reversed(self.tools.done)}
         again = [started for started in self.tools.done if once[started.key] is not started]
         assert {started.capability for started in again} <= {"idem.put", "read.it"}, f"it took effect twice: {again}"
-        order = [turns[started.call][0] for started in self.tools.done]
-        assert order == sorted(order), f"effects out of their order: {self.tools.done}"
-        return [(started.capability, started.arguments) for started in sorted(once.values(), key=lambda started: turns[started.call])]
+        return [(started.capability, started.arguments) for started in self.tools.done if once[started.key] is started]
 
 
 TOLD = (

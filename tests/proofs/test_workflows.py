@@ -18,12 +18,14 @@ from proofs import homes
 from proofs.growing import grow
 from proofs.living import Life, Living
 from proofs.passing import ASKS, GATES, unlawful
+from proofs.wilds import Wild
 
 from tests.runtime.kit import STORES
 
 pytestmark = pytest.mark.timeout(14_400)  # of the long version
 Tell = Callable[[str, int], None]
-SHORT = {"memory": 36, "sqlite": 10}  # workflows
+SHORT = {"memory": 28, "sqlite": 8}  # workflows
+BIG = 120  # points: without `--long` nobody dies in larger ones
 LONG = {"memory": 3_000, "sqlite": 600}
 PARTS = 2  # so that several processors share them
 CRASHES = 3  # of each workflow, without `--long`, one crash each; and once more with many in one run
@@ -70,6 +72,8 @@ def test_a_workflow_with_crashes_is_lived_through_as_without(
             tally("workflows", 1)
             tally(plain.status, 1)
             assert list(unlawful(plain.events, grow(number))) == [], told(number, store, "without a crash")
+            if plain.points > BIG and not long and "WORKFLOW" not in os.environ:
+                continue
             for what, dies in crashes(number, plain.points, long or "WORKFLOW" in os.environ):
                 life, died = live(folder, store, number, dies)
                 tally("crashes", died)
@@ -83,9 +87,29 @@ def test_a_log_that_lacks_one_of_its_decisions_is_noticed(tally: Tell, monkeypat
     words = {*GATES.values(), *ASKS.values()}
     with homes.folder() as folder:
         monkeypatch.setenv("XDG_STATE_HOME", str(folder))
-        for number in range(30):
+        for number in range(20):
             life, _ = live(folder, "memory", number, lambda _: False)
             for at, event in enumerate(life.events):
                 if event.type in words:
                     tally("decisions", 1)
                     assert [*unlawful([*life.events[:at], *life.events[at + 1 :]], grow(number))] != [], told(number, "memory", event.type)
+
+
+@pytest.mark.parametrize("part", range(PARTS))
+@pytest.mark.parametrize("store", STORES)
+def test_what_is_named_as_next_moves_a_run_whatever_went_wrong(
+    store: str, part: int, long: bool, tally: Tell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with homes.folder() as folder:
+        monkeypatch.setenv("XDG_STATE_HOME", str(folder))
+        for number in chosen(store, part, long):
+            home = Path(tempfile.mkdtemp(dir=folder))
+            wild = Wild(home, store, number)
+            try:
+                tally(wild.play(), 1)
+                assert list(unlawful(wild.home.events(wild.run), wild.grown)) == [], wild.why("it went past a gate")
+            finally:
+                wild.home.close()
+                shutil.rmtree(home)
+            for state in wild.seen:
+                tally(state, 1)
