@@ -171,7 +171,7 @@ class Wild:
         before = self._where()
         refusal = self._try(lambda: self._obey(command), command)
         assert refusal is None or refusal.kind not in LIES, self.why(f"{command} is named as next, and refused: {refusal}")
-        return self._where() != before
+        return self._where() != before or self.said[-1].endswith("(killed)")  # then somebody tries again
 
     def _where(self) -> Dump:
         """How the run stands: what is told of it does not count."""
