@@ -23,9 +23,10 @@ from toolgate_cli.host.owners import FileOwners
 from toolgate_cli.host.running import run
 
 ROOT = Path(__file__).parents[2]
+CALL = f"c-run-{os.getpid()}"  # tools are found by it: those of another worker are not ours
 
 
-def command(source: str, folder: Path, stdin: bytes | None = None, call: str = "c-run") -> Command:
+def command(source: str, folder: Path, stdin: bytes | None = None, call: str = CALL) -> Command:
     return Command(call, (sys.executable, "-S", "-c", source), str(folder), {"TOOLGATE_CALL": call}, stdin)
 
 

@@ -49,7 +49,7 @@ def test_the_wheel_says_what_it_is(wheel: zipfile.ZipFile) -> None:
     metadata = Parser().parsestr(wheel.read(f"{inside}/METADATA").decode())
     assert (metadata["Name"], metadata["Version"], metadata["Requires-Python"]) == ("toolgate-cli", __version__, ">=3.11")
     assert metadata["License-Expression"] == "Apache-2.0" and f"{inside}/licenses/LICENSE" in wheel.namelist()
-    assert "toolgate = toolgate_cli.cli.main:main" in wheel.read(f"{inside}/entry_points.txt").decode()
+    assert "toolgate = toolgate_cli.__main__:main" in wheel.read(f"{inside}/entry_points.txt").decode()
     assert str(metadata.get_payload()).startswith("# toolgate")
 
 

@@ -28,8 +28,8 @@ BEFORE_A_START: tuple[Guard, ...] = (
     Guard(
         "no audit, no action",
         "I1",
-        "        unit.flush()\n",
-        "        try:\n            unit.flush()\n        except Exception:\n            pass\n",
+        "            unit.flush()\n",
+        "            try:\n                unit.flush()\n            except Exception:\n                pass\n",
         (STARTING + "test_a_start_that_cannot_be_recorded_does_not_happen",),
     ),
     Guard(

@@ -36,9 +36,11 @@ class Key(NamedTuple):
 
 
 class Reads(NamedTuple):
-    """The text is a context key that the step reads. `any_word`: "*" is allowed and means every key."""
+    """The text is a context key that the step reads. `any_word`: "*" is allowed and means every key; `outputs`: `steps.ID` is allowed and
+    means the output of that step."""
 
     any_word: bool = False
+    outputs: bool = False
 
 
 class Duration(NamedTuple):

@@ -9,7 +9,7 @@ import sys
 import types
 from collections.abc import Mapping
 from functools import lru_cache
-from typing import Annotated, Any, TypeGuard, Union, get_args, get_origin
+from typing import Annotated, Any, ForwardRef, TypeGuard, Union, get_args, get_origin
 
 from . import durations
 from .fields import Duration
@@ -26,6 +26,8 @@ def hints(fields: type) -> Mapping[str, Any]:
 def hint(fields: type, name: str) -> Any:
     """One of them: a start reads a few tables of a few keys, so only what it reads is evaluated, and without typing's own machinery."""
     written: object = fields.__annotations__[name]
+    if isinstance(written, ForwardRef):  # a NamedTuple of typing's own
+        written = written.__forward_arg__
     return eval(written, vars(sys.modules[fields.__module__])) if isinstance(written, str) else written
 
 

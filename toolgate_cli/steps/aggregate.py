@@ -19,7 +19,7 @@ _BIGGEST = 1024 * 1024  # characters of the result as JSON: a value made of itse
 class Fields(NamedTuple):
     """A list counts as its items; `merge` goes key by key, and a later table wins."""
 
-    keys: Annotated[tuple[str, ...], Reads(), Between(1, 1000)]
+    keys: Annotated[tuple[str, ...], Reads(outputs=True), Between(1, 1000)]
     into: Annotated[str, Key()]
     operation: Literal["sum", "min", "max", "count", "concat", "merge"]
 

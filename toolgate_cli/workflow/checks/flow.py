@@ -135,7 +135,7 @@ class _Flow:
             elif isinstance(found.marker, Names):
                 uses += self._check_named(found.marker, found, siblings)
             elif isinstance(found.marker, Reads) and not (found.marker.any_word and found.text == "*"):
-                self._scope.check_key(found.text, found.path, self._issues)
+                self._scope.check_key(found.text, found.path, self._issues, outputs=found.marker.outputs)
             else:
                 check_mark(found, self._issues)
                 self._warn_of_clash(found)

@@ -28,8 +28,9 @@ class Scope(NamedTuple):
         for name in names:
             self.check_name(name, path, issues)
 
-    def check_key(self, key: str, path: KeyPath, issues: Issues) -> None:
-        """A context key that is read as a key, where no text is filled: a pointer or a reference is never one."""
+    def check_key(self, key: str, path: KeyPath, issues: Issues, *, outputs: bool) -> None:
+        """A context key that is read as a key, where no text is filled: a pointer or a reference is never one. `outputs`: the output of a
+        step may be named as well."""
         bare, pointed, pointer = key.removeprefix("${").removesuffix("}").partition("#")
         if pointed:
             last = pointer.rpartition("/")[2] or "value"
@@ -38,7 +39,7 @@ class Scope(NamedTuple):
             )
         elif key != bare:
             issues.add(path, "a key, no reference", f'write "{bare}"')
-        elif key.startswith("steps."):
+        elif key.startswith("steps.") and not outputs:
             hint = f'an assign step before it gives that a key: set = {{ value = "${{{bare}}}" }}'
             issues.add(path, "a key: the output of a step is none", hint)
         else:
