@@ -64,7 +64,7 @@ def write(home: Path, text: str, provider: str = "command") -> None:
         tool |= {"description": text, "input_schema": "any-object", provider: called(home, provider, text)}
     rule = {"name": "asked", "capability": "ledger.pay", "decision": "require_approval", "reason": text}
     denied = {"name": "never", "capability": "ledger.drop", "decision": "deny", "reason": text}
-    form = [{"id": "to", "type": "SINGLE_CHOICE", "label": text, "options": [text, "b"], "required": True}]
+    form = [{"id": "to", "type": "SINGLE_CHOICE", "label": text, "options": [text.strip() or "a", "b"], "required": True}]
     turns: list[dict[str, Any]] = [
         {"type": "say", "message": text},
         {"type": "set_context", "values": {"k": text, "deep": [{text or "k": [text]}]}},

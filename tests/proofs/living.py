@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 from tests.runtime.fakes import COMPLETE, DECLINED, FAILED, LOST, OK, Killed, Started, Tools, call
 from tests.runtime.kit import Home, payload
 from toolgate_cli.core import canonical
-from toolgate_cli.core.intents import Completion, TurnRequest
 from toolgate_cli.core.records import Event, Row, Run
 from toolgate_cli.core.results import ToolResult
+from toolgate_cli.core.turns import Completion, TurnRequest
 from toolgate_cli.core.types import Json
 
 from . import growing

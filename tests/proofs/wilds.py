@@ -13,8 +13,8 @@ from tests.runtime.kit import Home, dies
 from tests.runtime.states import obey
 from tests.runtime.watch import Dump
 from toolgate_cli.core.errors import ToolgateError
-from toolgate_cli.core.intents import Completion, TurnRequest
 from toolgate_cli.core.results import ToolResult
+from toolgate_cli.core.turns import Completion, TurnRequest
 from toolgate_cli.runtime import looking, standing
 
 from . import growing
