@@ -141,7 +141,7 @@ class Wild:
         if run.status != "FAILED" or self.chance.random() < 0.2:
             return False
         with self.home.store.read() as tx:
-            command = standing.command(tx, run, None, "")
+            command = standing.command(tx, run, None, standing.Moment("", self.home.desk()._ports))
         self._try(lambda: obey(self.home, command), command)
         return not self.over()
 
@@ -164,8 +164,11 @@ class Wild:
         with home.store.read() as tx:
             run = tx.run(self.run)
             rows = tx.find_by_run(self.run)
-            self.seen |= {standing.state(tx, run, row, standing.now(tx, home.clock)) for row in rows} or {run.status}
-        return list(looking.answer(desk._ports, self.run, "continued").next)
+            self.seen |= {standing.state(tx, run, row, standing.moment(tx, desk._ports)) for row in rows} or {run.status}
+        advised = looking.answer(desk._ports, self.run, "continued").next
+        # what nobody can mend is gone on without, as a refusal says beside the retry that it names
+        without = [advice.command.replace(" retry ", " continue-tool ") for advice in advised if advice.first.startswith("mend")]
+        return [advice.command for advice in advised] + without
 
     def _moves(self, command: str) -> bool:
         before = self._where()
