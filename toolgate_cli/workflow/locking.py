@@ -67,11 +67,14 @@ def _refused(why: str) -> ToolgateError:
 
 
 def write_lock(servers: Mapping[str, Locked]) -> str:
-    """Sorted, so that what did not change stays where it was."""
+    """Sorted, so that what did not change stays where it was; it reads back as what was given."""
     import tomli_w
 
     raw: dict[str, object] = {"schema": 1, "mcp": {name: _server(servers[name]) for name in sorted(servers)}}
-    return _HEAD + tomli_w.dumps(raw, multiline_strings=True)
+    # a text of several lines has the line ends of TOML, whichever it had: where one has others, every text stands on one line
+    definitions = (definition for held in servers.values() for definition in held.tools.values())
+    others = any("\r" in str(definition.get(part)) for definition in definitions for part in _TEXTS.values())
+    return _HEAD + tomli_w.dumps(raw, multiline_strings=not others)
 
 
 def _server(held: Locked) -> dict[str, object]:
