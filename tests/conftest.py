@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import sys
 from collections.abc import Iterator
@@ -38,3 +39,15 @@ def no_dead_children() -> Iterator[None]:
     with suppress(ChildProcessError):
         while os.waitpid(-1, os.WNOHANG)[0]:
             pass
+
+
+@pytest.fixture(autouse=True)
+def storms_run_alone(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """A tool that forks for ever takes the computer from whatever else runs, so no other worker has a test in the meantime."""
+    own = tmp_path_factory.getbasetemp()
+    if not own.name.startswith("popen-"):  # there are no other workers
+        yield
+        return
+    with open(own.parent / "storms", "ab") as storms:
+        fcntl.flock(storms, fcntl.LOCK_EX if "forks for ever" in request.node.name else fcntl.LOCK_SH)
+        yield

@@ -123,7 +123,7 @@ def test_without_memory_there_is_a_line_and_an_exit_code(tmp_path, kilobytes):
     home = homes.make(tmp_path / "home", policy="require_approval", brief=True)
     assert workers.run(home, "start", "pay").code == 0
     done = short_of(home, f"-v {kilobytes}", "approve", "-q", "--json")
-    if "toolgate_cli/cli" in done.stderr:  # else it was the interpreter that could not begin
+    if "toolgate_cli" in done.stderr:  # else it was the interpreter that could not begin
         assert "Traceback" not in done.stderr, done
     if not homes.tries(home):
         assert done.returncode != 0, done

@@ -102,7 +102,7 @@ def test_the_timeout_is_hard(kit: Kit, tmp_path: Path, behaviour: str) -> None:
     result = tool.call(timeout=1 + kit.start)
     took = time.monotonic() - began - kit.start
     assert result.ended == "uncertain" and result.message.startswith(f"timed out after {1 + kit.start:g}s") and result.code is None
-    assert 1 <= took < 5, took
+    assert 1 <= took < 3.2, took
     assert noted(tmp_path) and not [pid for pid in noted(tmp_path) if alive(pid)]
     assert result.survivors == ()
 
@@ -117,7 +117,7 @@ def test_a_timeout_stays_uncertain_even_if_the_tool_then_ends_well(kit: Kit, tmp
     began = time.monotonic()
     result = tool.call(timeout=0.5 + kit.start)
     assert result.ended == "uncertain" and result.message == f"timed out after {0.5 + kit.start:g}s"
-    assert time.monotonic() - began - kit.start < 2.5
+    assert time.monotonic() - began - kit.start < 1.0
 
 
 def test_no_zombie_is_left(kit: Kit, tmp_path: Path) -> None:
@@ -132,7 +132,7 @@ def test_a_call_ends_with_its_own_process_and_the_rest_is_killed_a_second_later(
     began = time.monotonic()
     result = tool.call()
     took = time.monotonic() - began
-    assert (result.ended, result.ok, kit.text(result.output)) == ("answered", True, "done") and took < 4 + kit.start, took
+    assert (result.ended, result.ok, kit.text(result.output)) == ("answered", True, "done") and took < 2.5 + kit.start, took
     assert not [pid for pid in noted(tmp_path) if alive(pid)]
 
 
@@ -152,7 +152,7 @@ def test_a_cancelled_call_is_killed_within_a_second(kit: Kit, tmp_path: Path, be
 
     result = tool.call(timeout=30, stop=stop)
     assert result.ended == "uncertain" and result.message == "cancelled"
-    assert time.monotonic() - asked[-1] < 2.5  # a second, and what a busy machine takes
+    assert time.monotonic() - asked[-1] < 1.0
     assert not [pid for pid in noted(tmp_path) if alive(pid)]
 
 
@@ -167,7 +167,7 @@ def test_stop_is_asked_at_least_every_fifth_of_a_second(kit: Kit, tmp_path: Path
     began = time.monotonic()
     tool.call(timeout=1, stop=stop)
     gaps = [later - earlier for earlier, later in zip([began, *asked], asked, strict=False)]
-    assert len(asked) >= 5 and max(gaps) < 0.6
+    assert len(asked) >= 5 and max(gaps) < 0.25
 
 
 # ---- output ----

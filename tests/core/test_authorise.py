@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolgate_cli.core import offering
+from toolgate_cli.core import exposure
 from toolgate_cli.core.authorise import may_call, other_tenant, outside_scope
 from toolgate_cli.core.config import Agent, Condition, Config, Context, ExitRules, Limits, Policy, Rule, Tenant, Tool
 from toolgate_cli.core.digests import sha256
@@ -155,7 +155,7 @@ def homes(draw: st.DrawFn) -> Config:
 
 @given(homes(), st.sampled_from((None, "low", "top")), st.sampled_from(("ann", "bob")))
 def test_a_tool_is_shown_if_and_only_if_some_call_of_it_is_not_refused(home: Config, name: str | None, principal: str) -> None:
-    shown = {tool.capability for tool in offering.shown(home, name, "flow", principal)}
+    shown = {tool.capability for tool in exposure.shown(home, name, "flow", principal)}
     ready = Ready("{}", "d" * 64, lambda arguments: arguments, None)
     world = World(home, (), dict.fromkeys(NAMES, ready), {})
     passed = set()

@@ -19,6 +19,7 @@ from toolgate_cli.host.processes import HostProcesses
 DEAF = "import signal, time; signal.signal(15, signal.SIG_IGN); time.sleep(60)"
 
 # a program that runs one tool; the tool starts a grandchild in a session of its own, and both append to files
+CALL = f"c-parent-{os.getpid()}"  # tools are found by it: those of another worker are not ours
 RUNNER = """
 import signal, sys
 from toolgate_cli.host.child import Command
@@ -36,7 +37,7 @@ work += chr(10) + "while True: open(sys.argv[1], 'a').write('x'); time.sleep(0.0
 if {grandchild}: subprocess.Popen([sys.executable, "-c", work, "grandchild"], start_new_session=True)
 exec(work.replace("sys.argv[1]", "'child'"))
 '''
-command = Command("c-parent", (sys.executable, "-c", tool), {folder!r}, {{"TOOLGATE_CALL": "c-parent"}}, None)
+command = Command({call!r}, (sys.executable, "-c", tool), {folder!r}, {{"TOOLGATE_CALL": {call!r}}}, None)
 try:
     run(command, 60, 1000, lambda: False)
 except BaseException as error:
@@ -61,7 +62,7 @@ def until(condition: object, seconds: float = 10.0) -> bool:
 
 
 def start_runner(folder: Path, *, handled: bool, grandchild: bool) -> tuple[subprocess.Popen[bytes], list[int]]:
-    source = RUNNER.format(folder=str(folder), handled=handled, grandchild=grandchild)
+    source = RUNNER.format(call=CALL, folder=str(folder), handled=handled, grandchild=grandchild)
     runner = subprocess.Popen([sys.executable, "-c", source], env={**os.environ, "PYTHONPATH": os.getcwd()})
     marks = ["child", "grandchild"] if grandchild else ["child"]
     assert until(lambda: all((folder / mark).exists() for mark in marks))
@@ -175,7 +176,7 @@ def test_after_kill_9_recovery_finds_what_is_left_of_the_tree(tmp_path: Path) ->
     runner, pids = start_runner(tmp_path, handled=False, grandchild=True)
     runner.kill()
     runner.wait()
-    assert HostProcesses().kill_call("c-parent") == ()
+    assert HostProcesses().kill_call(CALL) == ()
     assert not [pid for pid in pids if alive(pid)]
 
 

@@ -119,8 +119,8 @@ def test_a_session_is_carried_through_recorded_and_replayed_as_the_same_run(tmp_
     assert story[0][:4] == ["refunds.issue", "Refund 12.5", {"amount": 12.5}, "It is damaged."] and story[0][-1] == "COMPLETED"
     assert story[1] == {"decide": {"paid": 12.5, "note": None}} and story[2]["decision"] == {"value": "refund", "provenance": "model"}
     told = {message["tool_call_id"]: message["content"] for message in aimock.requests()[-1]["messages"] if message["role"] == "tool"}
-    shown = ('{"state":"damaged"}', '{"amount":12.5}', "done", '{"answer":"no"}')  # what came from outside between marks
-    assert [text in value for text, value in zip(shown, told.values(), strict=True)] == [True] * 4
+    outside = [value.split("\n")[1] if value.startswith("<untrusted ") else value for value in told.values()]  # between its marks
+    assert outside == ['{"state":"damaged"}', '{"amount":12.5}', "done", '{"answer":"no"}']
     stored = b"".join(path.read_bytes() for path in live.home.rglob("*") if path.is_file())
     assert KEY.encode() not in stored
 

@@ -10,6 +10,6 @@ import pytest
 _REQUIRED = os.environ.get("TOOLGATE_TESTS_PEERS") == "required"  # read now: no test is left a variable of that kind
 
 
-def missing(why: str) -> NoReturn:
-    (pytest.fail if _REQUIRED else pytest.skip)(f"{why}: run .ci/peers")
+def missing(why: str, install: str = ".ci/peers") -> NoReturn:
+    (pytest.fail if _REQUIRED else pytest.skip)(f"{why}: run {install}")
     raise AssertionError  # neither of them comes back

@@ -5,16 +5,13 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import sqlite3
 import sys
 import tempfile
 import textwrap
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
-
-from toolgate_cli.host.owners import FileOwners
 
 from . import peer, served
 
@@ -261,14 +258,11 @@ def make(
 
 
 def copy(home: Path, to: Path) -> Path:
-    """The same home elsewhere; whoever owned something in it is dead there."""
-    shutil.copytree(home, to)
-    there, here = (folder / ".toolgate" / "owners" for folder in (home, to))
-    if there.is_dir() and any(there.iterdir()):  # else nobody owns anything; of owners elsewhere a copy knows nothing
-        was, now = (FileOwners(str(folder)).place()[0] for folder in (there, here))
-        with closing(sqlite3.connect(to / ".toolgate" / "toolgate.db")) as database, database:
-            database.execute("UPDATE attempts SET host = replace(host, ?, ?)", (was, now))
-            database.execute("UPDATE runs SET owner = replace(owner, ?, ?)", (was, now))
+    """The same home elsewhere, with the same folder of locks: whoever owned something in it is dead there too."""
+    owners = Path(".toolgate") / "owners"
+    shutil.copytree(home, to, ignore=lambda folder, _: ["owners"] if Path(folder) == home / ".toolgate" else [])
+    if (home / owners).is_dir():
+        (to / owners).symlink_to((home / owners).resolve())
     return to
 
 

@@ -203,7 +203,8 @@ def test_authorities_that_change_after_they_were_judged_are_not_trusted(
 
 def test_who_speaks_no_tls_was_sent_nothing(tmp_path: Path) -> None:
     peer = Peer(saying(b"{}"))
-    assert call(tmp_path, f"https://127.0.0.1:{peer.port}/", "127.0.0.1").ended == "not_dispatched"
+    plain = Tool(http, Fields("GET", f"https://127.0.0.1:{peer.port}/", allow_hosts=("127.0.0.1",)), str(tmp_path))
+    assert plain.call(timeout=2).ended == "not_dispatched"
     silent = socket.create_server(("127.0.0.1", 0))
     made = Tool(http, Fields("GET", f"https://127.0.0.1:{silent.getsockname()[1]}/", allow_hosts=("127.0.0.1",)), str(tmp_path))
     assert made.call(timeout=2).ended == "not_dispatched"

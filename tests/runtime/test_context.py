@@ -7,7 +7,7 @@ import pytest
 from toolgate_cli.core.errors import ToolgateError
 
 from . import texts
-from .fakes import FAILED, LOST, OK
+from .fakes import COMPLETE, FAILED, LOST, OK, call
 from .kit import Home, payload
 
 ACME = '[context]\ntenant = { issuer = "iam", id = "acme" }\nprincipal = { issuer = "iam" }\n'
@@ -55,6 +55,15 @@ def test_no_repetition_waits_beyond_the_deadline_or_starts_behind_it(home: Home,
     assert len(home.tools.starts) == 2 and sum(home.clock.slept) <= 2
     row = home.row(run)
     assert row.origin == "EXECUTION_FAILED" and "deadline" in str(row.reason) and (row.doubt is not None) == (end is LOST)
+
+
+def test_behind_the_deadline_no_model_is_asked(home: Home) -> None:
+    contexts(home, '[context]\ndeadline = "1h"\n')
+    home.models.turns["s"] = [[call("ask.send"), {"type": "continue"}], [COMPLETE]]
+    run = home.start("talk")
+    home.clock.pass_time(3600)
+    home.decide("reject", run, actor="alice")
+    assert len(home.models.asked) == 1 and home.run(run).status == "FAILED" and "deadline" in str(home.run(run).error)
 
 
 # ---- what it grants ----

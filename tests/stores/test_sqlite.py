@@ -490,7 +490,7 @@ def test_eight_writers_are_served_fairly(path: Path, store: SqliteStore, long: b
     waits = sorted(wait for _, each in got for wait in each)
     assert sum(wins) == count
     assert min(wins) > count / 8 / 4, wins  # SQLite's own wait gives one process nearly all
-    assert waits[int(len(waits) * 0.99)] < 0.15  # 0.05 on a quiet machine: see the bench of claims
+    assert waits[int(len(waits) * 0.99)] < 0.05
     assert waits[-1] < 1.0  # the goal is 0.25 s; a busy machine stops processes for longer
 
 

@@ -15,7 +15,7 @@ def main() -> None:
     # everything is written, committed and closed then: taking the interpreter down in order would only cost time
     try:
         code = run(sys.argv[1:])
-    except (MemoryError, OSError, ImportError):  # there is not even enough for an error
+    except (MemoryError, SystemError, OSError, ImportError):  # there is not even enough for an error, or for Python to say which
         os.write(2, b"error: not enough memory or open files are left\nhint: toolgate runs list shows what was recorded\n")
         code = 10
     except BaseException as again:  # a second interruption, while the first one is told of

@@ -164,9 +164,12 @@ def _over(q: Question, config: Config) -> str | None:
     most, name = min(limits)
     if q.started >= most:
         return f"the run has made its {most} calls ({name})"
-    if time_left(config, q.since, q.now) <= 0:
-        return "the deadline of the run is over (context.deadline)"
-    return None
+    return past_deadline(config, q.since, q.now)
+
+
+def past_deadline(config: Config, since: str, now: str) -> str | None:
+    """Why nothing is started any more for a run that began `since`."""
+    return "the deadline of the run is over (context.deadline)" if time_left(config, since, now) <= 0 else None
 
 
 def time_left(config: Config, since: str, now: str) -> float:

@@ -153,7 +153,7 @@ def _call_tools(place: Place, intent: Intent) -> Walk:
 
 def _ask_model(place: Place, intent: Intent) -> Walk:
     assert isinstance(intent, AskModel)
-    if over := asking.over(place.run, place.world.config):
+    if over := asking.over(place.run, place.world.config, place.unit.now):
         return failed(place, Fail(over, intent.writes))
     write(place, intent.writes)
     frame = place.frame._replace(phase=cursor.MODEL, memo=intent.memo, calls=(), wary=False)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from ..core import canonical, offering, scopes, untrusted
+from ..core import canonical, exposure, scopes, untrusted
 from ..core.config import Agent, Config
 from ..core.errors import ToolgateError
 from ..core.intents import AskModel
@@ -14,6 +14,7 @@ from ..core.soundness import clean
 from ..core.turns import Completion, Exchange, Offer, TurnRequest
 from ..core.types import Json, Provenance
 from ..core.values import NamedTuple
+from ..core.verdict import past_deadline
 from . import redacted
 from .unit import Unit
 from .work import Ask
@@ -23,10 +24,13 @@ if TYPE_CHECKING:
     from .store import Reader
 
 
-def over(run: Run, config: Config) -> str | None:
-    """Why no model is asked any more: what the run was given for it is used up. The last answer may have cost more than was left."""
+def over(run: Run, config: Config, now: str) -> str | None:
+    """Why no model is asked any more: what the run was given for it is used up, tokens or time. The last answer may have cost more tokens
+    than were left."""
     most = None if config.context is None else config.context.tokens
-    return None if most is None or run.tokens < most else f"the run has used up its {most} tokens (context.budget.tokens)"
+    if most is not None and run.tokens >= most:
+        return f"the run has used up its {most} tokens (context.budget.tokens)"
+    return past_deadline(config, run.created_at, now)
 
 
 def request(place: Place, intent: AskModel) -> Ask:
@@ -54,7 +58,7 @@ def request(place: Place, intent: AskModel) -> Ask:
 
 def offers(agent: Agent, config: Config, run: Run) -> tuple[Offer, ...]:
     """The tools that an agent is shown: those that it may call."""
-    tools = offering.shown(config, agent.name, run.workflow, run.requester)
+    tools = exposure.shown(config, agent.name, run.workflow, run.requester)
     return tuple(Offer(tool.capability, tool.description, tool.schema) for tool in tools)
 
 

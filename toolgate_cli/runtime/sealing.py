@@ -17,14 +17,12 @@ if TYPE_CHECKING:
     from .store import Reader
 
 NAME = "run"  # in the payload of that event
-# the cursor is hashed as it is stored, of the owner the name; the others only count writes
-_MOVED = ("cursor", "owner", "version", "updated_at")
+_MOVED = ("cursor", "version", "updated_at")  # the cursor is hashed as it is stored; the others only count writes
 
 
 def seal(run: Run) -> str:
     """Hex sha256 of everything in a run that decides."""
-    owner = run.owner and run.owner.partition(":")[0]  # where that one is says nothing of the run
-    facts = [owner, *(value for name, value in zip(Run._fields, run, strict=True) if name not in _MOVED)]
+    facts = [value for name, value in zip(Run._fields, run, strict=True) if name not in _MOVED]
     return sums.sha256((canonical.flat(facts) + run.cursor).encode("utf-8", "surrogatepass")).hexdigest()
 
 

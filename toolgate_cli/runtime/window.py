@@ -133,7 +133,7 @@ class Window:
             return tuple(config.tools.values())
         if agent not in config.agents:
             raise ToolgateError("not_found", f"no agent {agent} in toolgate.toml", f"agents: {', '.join(config.agents) or 'none'}")
-        from ..core.offering import shown
+        from ..core.exposure import shown
 
         return shown(config, agent, workflow, principal)
 
