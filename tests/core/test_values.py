@@ -7,7 +7,7 @@ import typing
 
 import pytest
 
-from toolgate_cli.core import values
+from toolgate_cli.core import fields, values
 
 
 class Ours(values.NamedTuple):
@@ -50,6 +50,32 @@ def test_it_is_made_and_read_the_same(items, named):
     assert ours._replace(c="n") == theirs._replace(c="n") and type(ours._replace(c="n")) is Ours
     assert Ours._make(ours) == ours and type(Ours._make(ours)) is Ours
     assert pickle.loads(pickle.dumps(ours)) == ours and type(pickle.loads(pickle.dumps(ours))) is Ours
+
+
+def test_values_of_two_types_are_never_equal_and_a_plain_tuple_is_as_for_typing():
+    class Other(values.NamedTuple):
+        """Neither here."""
+
+    class Also(values.NamedTuple):
+        a: int
+        b: typing.Sequence[str] = ()
+        c: str | None = None
+
+    assert Empty() != Other() and Empty() == Empty() and {Empty(): 1}.get(Other()) is None
+    assert Ours(1) != Also(1) and Ours(1) == Ours(1) and Ours(1) == (1, (), None) and Ours(1) != Ours(2)
+    assert {Empty(), Other()} == {Other(), Empty()} and len({Empty(), Other(), Ours(1), Also(1), Ours(1)}) == 4
+
+
+def test_what_is_said_of_a_field_is_not_what_was_said_of_another_with_as_few_words():
+    """typing keeps `Annotated[...]` and hands out one that is equal."""
+    said = [it for it in vars(fields).values() if isinstance(it, type) and issubclass(it, tuple)]
+    markers = [it() for it in said if len(it._fields) == len(it._field_defaults)]
+    assert len(markers) == 11
+    for one in markers:
+        for other in markers:
+            assert (one == other) is (type(one) is type(other))
+    for marker in [*markers, *markers[::-1]]:
+        assert type(typing.get_args(typing.Annotated[str, marker])[1]) is type(marker)
 
 
 @pytest.mark.parametrize(("items", "named"), [((), {}), ((1, 2, 3, 4), {}), ((1,), {"a": 2}), ((1,), {"d": 2}), ((), {"b": 2})])

@@ -38,6 +38,15 @@ else:
             cls.__new__ = made = _constructor(cls)
             return made(cls, *items, **named)
 
+        def __eq__(self, other):
+            """Values of two types are never equal, not even without a field: typing remembers `Annotated[...]` by what is equal."""
+            return False if isinstance(other, Value) and type(other) is not type(self) else tuple.__eq__(self, other)
+
+        def __ne__(self, other):
+            return not self == other
+
+        __hash__ = tuple.__hash__
+
         def __getnewargs__(self):
             return tuple(self)
 
