@@ -6,12 +6,13 @@ import re
 
 MOST = 64
 
-_PART = r"""(?:[A-Za-z0-9_-]++|"(?:\\.|[^"\\\n])*+"|'[^'\n]*+')"""
-# every word is taken whole, with all that dots join to it; texts of several lines, comments and texts without an end are passed over
+_PART = r"""(?:[A-Za-z0-9_-]++|"(?:\\.|[^"\\\n])*"|'[^'\n]*+')"""
+# every word is taken whole, with all that dots join to it; texts of several lines, comments and texts without an end are passed over;
+# a group is never possessive: before 3.11.5 Python matches those wrongly, and what stands behind one here cannot fail or ends the word
 _TOKEN = re.compile(
-    r'"""(?:[^"\\]|\\.|"(?!""))*+(?:"""|\\?\Z)'
-    r"|\'\'\'(?:[^']|'(?!''))*+(?:\'\'\'|\Z)"
-    rf"|({_PART}(?:[ \t]*+\.[ \t]*+{_PART})*+)"
+    r'"""(?:[^"\\]|\\.|"(?!""))*(?:"""|\\?\Z)'
+    r"|\'\'\'(?:[^']|'(?!''))*(?:\'\'\'|\Z)"
+    rf"|({_PART}(?:[ \t]*+\.[ \t]*+{_PART})*)"
     r"""|["'#][^\n]*+""",
     re.DOTALL,
 )
