@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable
 
@@ -79,8 +80,9 @@ def field(path: KeyPath) -> str:
 
 
 def shorten(word: object) -> str:
+    """The beginning of a foreign word as it stands between the quotes of TOML, so on one line whatever is in it."""
     text = str(word)
-    return text if len(text) <= _SHOWN else text[:_SHOWN] + "..."
+    return json.dumps(text[:_SHOWN], ensure_ascii=False)[1:-1].replace("\x7f", "\\u007f") + ("..." if len(text) > _SHOWN else "")
 
 
 def meant(word: object, choices: Iterable[str]) -> str:
