@@ -6,27 +6,33 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolgate_cli.core.effects import Kind, Next, after, backoff, repeatable, stricter
+from toolgate_cli.core.effects import Kind, Next, Verdict, after, after_reconciling, backoff, doubtful, repeatable, stricter
 from toolgate_cli.core.types import Effect
 
 CELLS: list[tuple[Kind, Effect, Next, Next]] = [
     ("success", "read_only", "settle", "settle"),
     ("success", "idempotent", "settle", "settle"),
+    ("success", "reconcilable", "settle", "settle"),
     ("success", "unsafe", "settle", "settle"),
     ("business", "read_only", "settle", "settle"),
     ("business", "idempotent", "settle", "settle"),
+    ("business", "reconcilable", "settle", "settle"),
     ("business", "unsafe", "settle", "settle"),
     ("permanent", "read_only", "EXECUTION_FAILED", "EXECUTION_FAILED"),
     ("permanent", "idempotent", "EXECUTION_FAILED", "EXECUTION_FAILED"),
+    ("permanent", "reconcilable", "EXECUTION_FAILED", "EXECUTION_FAILED"),
     ("permanent", "unsafe", "EXECUTION_FAILED", "EXECUTION_FAILED"),
     ("not_dispatched", "read_only", "repeat", "EXECUTION_FAILED"),
     ("not_dispatched", "idempotent", "repeat", "EXECUTION_FAILED"),
+    ("not_dispatched", "reconcilable", "repeat", "EXECUTION_FAILED"),
     ("not_dispatched", "unsafe", "repeat", "EXECUTION_FAILED"),
     ("answered", "read_only", "repeat", "EXECUTION_FAILED"),
     ("answered", "idempotent", "repeat", "EXECUTION_FAILED"),
+    ("answered", "reconcilable", "reconcile", "reconcile"),
     ("answered", "unsafe", "EXECUTION_FAILED", "EXECUTION_FAILED"),
     ("uncertain", "read_only", "repeat", "EXECUTION_FAILED"),
     ("uncertain", "idempotent", "repeat", "OUTCOME_UNKNOWN"),
+    ("uncertain", "reconcilable", "reconcile", "reconcile"),
     ("uncertain", "unsafe", "OUTCOME_UNKNOWN", "OUTCOME_UNKNOWN"),
 ]
 
@@ -37,10 +43,24 @@ def test_a_cell_says_what_follows(kind: Kind, effect: Effect, left: Next, used_u
     assert after(kind, effect, False) == used_up
 
 
-@pytest.mark.parametrize("kind", sorted({cell[0] for cell in CELLS}))
-def test_a_class_that_is_not_in_the_table_is_as_unsafe(kind: Kind) -> None:
-    for left in (True, False):
-        assert after(kind, "reconcilable", left) == after(kind, "unsafe", left)
+RECONCILED: list[tuple[Verdict, Next, Next]] = [
+    ("applied", "settle", "settle"),
+    ("not_applied", "repeat", "EXECUTION_FAILED"),
+    ("unknown", "OUTCOME_UNKNOWN", "OUTCOME_UNKNOWN"),
+]
+
+
+@pytest.mark.parametrize(("verdict", "left", "used_up"), RECONCILED)
+def test_what_follows_the_word_of_a_reconciler(verdict: Verdict, left: Next, used_up: Next) -> None:
+    assert (after_reconciling(verdict, True), after_reconciling(verdict, False)) == (left, used_up)
+
+
+def test_what_nobody_knows_is_in_doubt_and_of_a_reconcilable_tool_its_own_word_too() -> None:
+    kinds = {cell[0] for cell in CELLS}
+    assert {(kind, effect) for kind in kinds for effect in ORDER if doubtful(kind, effect)} == {
+        *(("uncertain", effect) for effect in ORDER),
+        ("answered", "reconcilable"),
+    }
 
 
 def test_nothing_is_repeated_once_the_attempts_are_used_up() -> None:

@@ -172,11 +172,20 @@ class Tools:
     def __init__(self) -> None:
         self.starts: list[Started] = []
         self.plan: dict[str, list[ToolResult | Callable[[Started], ToolResult]]] = {}
+        self.asked: list[tuple[str, Started]] = []  # probes, by name
+        self.answers: dict[str, list[ToolResult | Callable[[Started], ToolResult]]] = {}
 
     def invoke(self, started: Started) -> ToolResult:
         self.starts.append(started)
         left = self.plan.get(started.capability, [])
         how = left.pop(0) if left else OK
+        return how if isinstance(how, ToolResult) else how(started)
+
+    def ask(self, name: str, started: Started) -> ToolResult:
+        """A probe answers as `answers` say, by its name; then with nothing, and exit 0."""
+        self.asked.append((name, started))
+        left = self.answers.get(name, [])
+        how = left.pop(0) if left else ToolResult("answered", ok=True, code=0)
         return how if isinstance(how, ToolResult) else how(started)
 
     def names(self) -> list[str]:

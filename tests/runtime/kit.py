@@ -190,6 +190,9 @@ class _Provider:
 
     def invoke(self, claim: Any, limits: InvokeLimits) -> ToolResult:
         started = Started(self._tool.capability, claim.call_id, claim.key, claim.arguments, limits, self._process)
+        if limits.asks:
+            self._process.home.watch.outside("a probe is asked")
+            return self._process.home.tools.ask(claim.probe.name, started)
         try:
             self._process.home.watch.outside("a tool is started")
             return self._process.home.tools.invoke(started)

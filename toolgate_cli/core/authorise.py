@@ -38,19 +38,29 @@ def may_call(tool: Tool, principal: str, context: Context | None) -> str | None:
 
 
 def other_tenant(tool: Tool, arguments: Json, context: Context | None) -> str | None:
-    """None: the resource that the arguments name is the caller's own. Else the reason: of another tenant, or of one that cannot be told;
-    no value is in it."""
-    if tool.tenant_of is None:
+    """None: nothing says that the resource that the arguments name is not the caller's own; one that only a command can tell is
+    compared later. Else the reason: of another tenant, or of one that cannot be told; no value is in it."""
+    if not tool.of_a_tenant:
         return None
     if context is None or context.tenant is None:
         return f"auth_denied: {tool.capability} is for the resources of a tenant, and [context] names none"
+    if tool.tenant_of is None:
+        return None
     try:
-        found = _tenant(pointer.resolve(arguments, tool.tenant_of), context.tenant.issuer)
+        found = pointer.resolve(arguments, tool.tenant_of)
     except (KeyError, ValueError):
         found = None
+    return not_the_callers(found, f"the argument {tool.tenant_of}", context)
+
+
+def not_the_callers(named: Json, who: str, context: Context | None) -> str | None:
+    """The same for a tenant that was named, by `who`; None, and whatever names nobody, is unknown."""
+    if context is None or context.tenant is None:
+        return "auth_denied: [context] names no tenant"
+    found = _tenant(named, context.tenant.issuer)
     if found is None:
-        return f"auth_denied: tenant_unknown: the argument {tool.tenant_of} does not say whose it is"
-    return None if found == context.tenant else f"auth_denied: tenant_mismatch: the argument {tool.tenant_of} names another tenant"
+        return f"auth_denied: tenant_unknown: {who} does not say whose it is"
+    return None if found == context.tenant else f"auth_denied: tenant_mismatch: {who} names another tenant"
 
 
 def _tenant(value: Json, issuer: str) -> Tenant | None:

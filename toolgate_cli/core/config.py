@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Literal
 
-from .types import Decision, Effect, Json, Safety
+from .types import Decision, Effect, Json, ProbeName, Safety
 from .values import NamedTuple
 
 Identity = Literal["declared", "os"]  # who the actor may say to be
@@ -38,7 +38,7 @@ class FailWhen(NamedTuple):
 
 class Tool(NamedTuple):
     """One capability. `fields` is the provider's own table (its `Fields`); `declared` is what the definition digest covers of this file;
-    `secrets`: the names of those that the table refers to."""
+    `secrets`: the names of those that its tables refer to; `probes`: the tables of its read-only commands."""
 
     capability: str
     description: str
@@ -59,6 +59,12 @@ class Tool(NamedTuple):
     secrets: tuple[str, ...] = ()
     tenant_of: str | None = None  # JSON pointer to the argument that says whose the resource is
     output_schema: Json = None  # JSON Schema that a result is to keep; one that does not is marked
+    probes: Mapping[ProbeName, object] = {}
+
+    @property
+    def of_a_tenant(self) -> bool:
+        """Whether its resources are somebody's."""
+        return self.tenant_of is not None or "tenant_of" in self.probes
 
 
 class Rule(NamedTuple):

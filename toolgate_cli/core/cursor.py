@@ -16,6 +16,7 @@ DEPTH = 32
 
 ENTER = ""  # the step has not begun
 PLAN = "plan"  # begun; it is to be planned
+ASKED = "asked"  # a batch of calls is stored; not all of them are judged
 CALLS = "calls"  # a batch of calls is open
 MODEL = "model"  # a model is asked
 WAIT = "wait"  # a person is asked (a form, an escalation)

@@ -7,39 +7,47 @@ from typing import Literal
 
 from .types import Effect
 
+Verdict = Literal["applied", "not_applied", "unknown"]  # of a reconciler
+
 Kind = Literal["success", "business", "permanent", "not_dispatched", "answered", "uncertain"]  # of results.Judged
-Next = Literal["settle", "repeat", "EXECUTION_FAILED", "OUTCOME_UNKNOWN"]
+Next = Literal["settle", "repeat", "reconcile", "EXECUTION_FAILED", "OUTCOME_UNKNOWN"]
 
 # kind -> effect -> (attempts left, attempts used up). A class that is not here is treated as unsafe.
 _TABLE: Mapping[Kind, Mapping[Effect, tuple[Next, Next]]] = {
     "success": {
         "read_only": ("settle", "settle"),
         "idempotent": ("settle", "settle"),
+        "reconcilable": ("settle", "settle"),
         "unsafe": ("settle", "settle"),
     },
     "business": {
         "read_only": ("settle", "settle"),
         "idempotent": ("settle", "settle"),
+        "reconcilable": ("settle", "settle"),
         "unsafe": ("settle", "settle"),
     },
     "permanent": {
         "read_only": ("EXECUTION_FAILED", "EXECUTION_FAILED"),
         "idempotent": ("EXECUTION_FAILED", "EXECUTION_FAILED"),
+        "reconcilable": ("EXECUTION_FAILED", "EXECUTION_FAILED"),
         "unsafe": ("EXECUTION_FAILED", "EXECUTION_FAILED"),
     },
     "not_dispatched": {
         "read_only": ("repeat", "EXECUTION_FAILED"),
         "idempotent": ("repeat", "EXECUTION_FAILED"),
+        "reconcilable": ("repeat", "EXECUTION_FAILED"),
         "unsafe": ("repeat", "EXECUTION_FAILED"),
     },
     "answered": {
         "read_only": ("repeat", "EXECUTION_FAILED"),
         "idempotent": ("repeat", "EXECUTION_FAILED"),
+        "reconcilable": ("reconcile", "reconcile"),
         "unsafe": ("EXECUTION_FAILED", "EXECUTION_FAILED"),
     },
     "uncertain": {
         "read_only": ("repeat", "EXECUTION_FAILED"),
         "idempotent": ("repeat", "OUTCOME_UNKNOWN"),
+        "reconcilable": ("reconcile", "reconcile"),
         "unsafe": ("OUTCOME_UNKNOWN", "OUTCOME_UNKNOWN"),
     },
 }
@@ -52,6 +60,20 @@ def after(judged_kind: Kind, effect: Effect, attempts_left: bool) -> Next:
     by_effect = _TABLE[judged_kind]
     left, used_up = by_effect.get(effect, by_effect["unsafe"])
     return left if attempts_left else used_up
+
+
+def after_reconciling(verdict: Verdict, attempts_left: bool) -> Literal["settle", "repeat", "EXECUTION_FAILED", "OUTCOME_UNKNOWN"]:
+    """What follows the reconciler's answer about an attempt."""
+    if verdict == "applied":
+        return "settle"
+    if verdict == "unknown":
+        return "OUTCOME_UNKNOWN"
+    return "repeat" if attempts_left else "EXECUTION_FAILED"
+
+
+def doubtful(judged_kind: Kind, effect: Effect) -> bool:
+    """Whether nobody knows what an attempt that ended like this has done: of a reconcilable tool its own "failed" does not tell."""
+    return judged_kind == "uncertain" or (judged_kind == "answered" and effect == "reconcilable")
 
 
 def stricter(a: Effect, b: Effect) -> Effect:

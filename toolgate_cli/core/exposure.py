@@ -17,6 +17,6 @@ def _is_shown(config: Config, tool: Tool, agent: str | None, workflow: str, prin
         return False
     if authorise.may_call(tool, principal, config.context) is not None:
         return False
-    if tool.tenant_of is not None and (config.context is None or config.context.tenant is None):
+    if tool.of_a_tenant and (config.context is None or config.context.tenant is None):
         return False
     return not policy.denied_always(config.policy, policy.facts(config, tool, {}, workflow, agent, principal))

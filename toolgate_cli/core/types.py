@@ -38,6 +38,7 @@ Cleared = Literal["none", "policy", "approval"]  # what a call has passed
 Provenance = Literal["user", "tool", "model", "system"]
 TRUST: tuple[Provenance, ...] = ("system", "model", "user", "tool")  # the least trusted last: what is outside of the program and its agents
 Fact = Literal["no", "yes", "unknown"]
+ProbeName = Literal["tenant_of", "precheck", "reconcile"]  # the read-only commands that a call may be asked about
 Phase = Literal["RECEIVE", "RESOLVE", "VALIDATE", "PRECHECK", "INVOKE"]
 Verb = Literal["approve", "reject", "retry", "continue-tool", "answer", "review", "continue", "retry --step", "cancel"]
 

@@ -1,6 +1,6 @@
 """What the gate makes of a call: run it, or park it, or fetch what is missing first. Pure, and the same for every pass (I3, I4, I5).
 
-The stages are those of the design in their fixed order: resolve, authorise, validate, policy, limits.
+The stages are those of the design in their fixed order: resolve, authorise, validate, policy, precheck, limits.
 """
 
 from __future__ import annotations
@@ -13,9 +13,10 @@ from .config import Config, Rule, Tool
 from .digests import call_digest, sha256
 from .errors import ToolgateError
 from .records import Call, Row
-from .types import Cleared, Json, Origin, Phase
+from .results import ToolResult
+from .types import Cleared, Json, Origin, Phase, ProbeName
 from .values import NamedTuple
-from .world import Needs, Problem, Ready, World
+from .world import Needs, Probe, Problem, Ready, World
 
 
 class Question(NamedTuple):
@@ -101,6 +102,15 @@ def evaluate(question: Question, world: World, accepted: Callable[[str], bool]) 
         bound = ready.bind(arguments)
     except ToolgateError as error:
         return _failed(question, ready, "VALIDATE", "unbindable", error.message)
+    if "tenant_of" in tool.probes:
+        answer = _asked(question, "tenant_of", ready, world)
+        if isinstance(answer, Needs):
+            return answer
+        from . import probes  # imported by whoever asked: only a tool that has one pays for it
+
+        refusal = authorise.not_the_callers(probes.value(answer), "the command of tenant_of", context)
+        if refusal is not None:
+            return _denied(question, ready, "auth_denied", refusal)
     return _ruled(question, tool, ready, bound, arguments, None if valid else seen, world)
 
 
@@ -109,6 +119,17 @@ def _unknown(capability: str, world: World) -> str:
     if server in world.config.servers:
         return f"no tool {capability} of the server {server} is pinned: toolgate tools pin {server}"
     return f"no tool {capability} in toolgate.toml"
+
+
+def _asked(q: Question, name: ProbeName, ready: Ready, world: World) -> ToolResult | Needs:
+    """What the probe answered in this pass."""
+    probe = probe_of(q.call, name, ready, q.since)
+    answer = world.answers.get(probe)
+    return Needs(probes=(probe,)) if answer is None else answer
+
+
+def probe_of(call: Call, name: ProbeName, ready: Ready, since: str) -> Probe:
+    return Probe(name, call.capability, call.id, call.run_id, call.arguments or "", call.idempotency_key, ready.digest, since)
 
 
 def _missing(tool: Tool, world: World, *, valid: bool) -> Needs | None:
@@ -143,6 +164,15 @@ def _ruled(q: Question, tool: Tool, ready: Ready, bound: object, arguments: dict
         )
     changed = q.was is not None and q.was.call_digest != digest
     cleared = _clearance(q, ruling, changed)
+    over = _over(q, world.config) if cleared is not None else None
+    if "precheck" in tool.probes and over is None:
+        answer = _asked(q, "precheck", ready, world)
+        if isinstance(answer, Needs):
+            return answer
+        from . import probes  # as above
+
+        if (refused := probes.refusal(answer)) is not None:
+            return _failed(q, ready, "PRECHECK", *refused)._replace(cleared=cleared or "none")
     if cleared is None:
         asks = ruling.decision == "require_approval"
         reason = ruling.reason if asks else "an earlier call of this turn was refused" if q.wary else "the tool changed after it was parked"
@@ -150,7 +180,7 @@ def _ruled(q: Question, tool: Tool, ready: Ready, bound: object, arguments: dict
             "APPROVAL_REQUIRED", "TOOL_INVOCATION_APPROVAL_PENDING", reason, digest, ready, "policy",
             rule=ruling.rule if asks else None, superseded=changed and q.verb != "ask", seen=seen,
         )  # fmt: skip
-    if over := _over(q, world.config):
+    if over is not None:
         return _denied(q, ready, "limit_exceeded", over, cleared)
     timeout = min(tool.timeout, time_left(world.config, q.since, q.now))
     return Start(tool, ready, bound, digest, cleared, ruling.rule.name if ruling.rule else None, seen, timeout)

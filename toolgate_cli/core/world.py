@@ -6,8 +6,9 @@ from collections.abc import Callable, Mapping
 from typing import TypeAlias
 
 from .config import Config
+from .results import ToolResult
 from .secrets import NONE, Secrets
-from .types import Json
+from .types import Json, ProbeName
 from .values import NamedTuple
 
 
@@ -33,12 +34,25 @@ class Problem(NamedTuple):
 Check: TypeAlias = Callable[[Json], "tuple[Problem, ...]"]
 
 
+class Probe(NamedTuple):
+    """One question about one call, under the definition that it would be started under. `since`: when its run began."""
+
+    name: ProbeName
+    capability: str
+    call_id: str
+    run_id: str
+    arguments: str
+    key: str
+    definition: str
+    since: str
+
+
 class Ready(NamedTuple):
     """A tool whose pinned files were read and whose executable was resolved. `definition` is canonical JSON, `digest` its sha256 (hex).
 
     `error` says why it cannot be used (an executable that is gone, a pinned file that cannot be read); then nothing else counts.
     `bind` fills the provider's table with arguments (pure); it raises ToolgateError("invalid") where a reference cannot be filled.
-    `fill` adds the schema's defaults for the policy (see `defaults.filler`); None: it has none.
+    `fill` adds the schema's defaults for the policy (see `defaults.filler`); None: it has none. `probes`: as `bind`, of its probes.
     """
 
     definition: str
@@ -46,17 +60,19 @@ class Ready(NamedTuple):
     bind: Callable[[dict[str, Json]], object]
     fill: Callable[[Json], Json] | None
     error: str | None = None
+    probes: Mapping[ProbeName, Callable[[dict[str, Json]], object]] = {}
 
 
 class World(NamedTuple):
     """`checks`: loaded validators by schema digest; `ready`: prepared tools by capability; `stamps`: every file all of this came from.
-    `secrets`: their values, which leave it only with a call of a provider."""
+    `secrets`: their values, which leave it only with a call of a provider; `answers`: of probes, for this one pass."""
 
     config: Config
     stamps: tuple[Stamp, ...]
     ready: Mapping[str, Ready]
     checks: Mapping[str, Check]
     secrets: Secrets = NONE
+    answers: Mapping[Probe, ToolResult] = {}
 
 
 class Needs(NamedTuple):
@@ -66,3 +82,4 @@ class Needs(NamedTuple):
     schemas: tuple[str, ...] = ()  # capabilities whose validator is to be loaded
     files: bool = False  # a file is not the one that was read: the whole world again
     modules: tuple[str, ...] = ()  # that judging conditions needs
+    probes: tuple[Probe, ...] = ()  # to be asked

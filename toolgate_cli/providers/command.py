@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from ..runtime.plugs import InvokeLimits, Started
 
 
+PROBE = "-"  # the mark of no call
 _SCRIPTS = (".py", ".sh", ".bash", ".js", ".mjs", ".cjs", ".ts", ".rb", ".pl", ".php", ".lua", ".jar")
 
 
@@ -153,5 +154,6 @@ def invoke(claim: Started, limits: InvokeLimits) -> ToolResult:
         env = _filling.environment(claim, bound.path, {**bound.env, **_filling.opened(claim, bound.sealed, limits.secrets)})
     except ToolgateError as error:
         return ToolResult("not_dispatched", message=error.message)
-    command = Command(claim.call_id, bound.argv, bound.cwd, env, stdin, claim.fence)
+    mark = claim.call_id if not limits.asks else PROBE
+    command = Command(mark, bound.argv, bound.cwd, env, stdin, claim.fence)
     return endings.result(running.run(command, limits.timeout, limits.output_bytes, limits.stop, limits.secrets), limits.timeout)

@@ -69,6 +69,12 @@ def _step(unit: Unit, run: Run, definition: Definition, world: World, frames: Cu
         return blocks.leave(unit, run, definition, frames)
     place = Place(unit, run, definition, world, frames, sequence[frames[-1].position], definition.path(frames))
     came = place.frame.came
+    if place.frame.phase == cursor.ASKED:
+        needs = batch.judge_rest(unit, run, place.frame, world)
+        if needs is not None:
+            return run, frames, Prepare(needs), False
+        place = place._replace(frames=place.at(place.frame._replace(phase=cursor.CALLS)))
+        frames = place.frames
     if place.frame.phase == cursor.CALLS:
         run, following = batch.go_on(unit, run, place.frame, world)
         if isinstance(following, batch.Held):
@@ -144,11 +150,11 @@ def _done(place: Place, intent: Intent) -> Walk:
 def _call_tools(place: Place, intent: Intent) -> Walk:
     assert isinstance(intent, CallTools)
     frame, needs = batch.open_batch(place.unit, place.run, place.frame, place.path, intent, place.world)
-    if needs is not None:
+    if needs is not None and frame is place.frame:
         # nothing of this plan is stored: it is made again, from the same memo and arrival, once the needs are met
         return place.run, place.frames, Prepare(needs), False
     write(place, intent.writes)
-    return place.run, place.at(frame), None, True
+    return place.run, place.at(frame), None if needs is None else Prepare(needs), needs is None
 
 
 def _ask_model(place: Place, intent: Intent) -> Walk:

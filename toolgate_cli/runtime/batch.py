@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import TypeAlias
 
 from ..core.config import Config
-from ..core.cursor import CALLS, Frame
+from ..core.cursor import ASKED, CALLS, Frame
 from ..core.intents import CallTools, Settled
 from ..core.records import Call, Outcome, Row, Run
 from ..core.types import FAILED_ORIGINS
@@ -28,7 +28,8 @@ Next: TypeAlias = Prepare | Invoke | Held | Settled
 
 
 def open_batch(unit: Unit, run: Run, frame: Frame, step: str, intent: CallTools, world: World) -> tuple[Frame, Needs | None]:
-    """Stores every call of the batch, parking those that a person decides; nothing at all is stored while something is needed first."""
+    """Stores every call of the batch, parking those that a person decides; nothing at all is stored while something is needed first, unless
+    that is a probe alone: nothing is run for a call that is not on record."""
     received = [receiving.receive(unit, run, step, asked, world) for asked in intent.calls]
     questions = [
         Question(call, run.workflow, run.started, wary=intent.wary, refusal=refusal, since=run.created_at) for call, refusal in received
@@ -36,14 +37,31 @@ def open_batch(unit: Unit, run: Run, frame: Frame, step: str, intent: CallTools,
     calls = [call for call, _ in received]
     verdicts = [gate.judge(unit, question, world) for question in questions]
     needs = _together([verdict for verdict in verdicts if isinstance(verdict, Needs)])
-    if needs is not None:
-        return frame, needs
+    if needs is not None and (needs.files or needs.tools or needs.schemas):
+        return frame, needs._replace(probes=())
     for call, verdict in zip(calls, verdicts, strict=True):
         refused = verdict.reason if isinstance(verdict, Park) and verdict.phase == "RECEIVE" else None
         receiving.request(unit, run, call, refused)
         if isinstance(verdict, Park):
             parking.park(unit, run, call, None, verdict)
-    return frame._replace(phase=CALLS, memo=intent.memo, calls=tuple(call.id for call in calls), wary=intent.wary), None
+    phase = CALLS if needs is None else ASKED
+    return frame._replace(phase=phase, memo=intent.memo, calls=tuple(call.id for call in calls), wary=intent.wary), needs
+
+
+def judge_rest(unit: Unit, run: Run, frame: Frame, world: World) -> Needs | None:
+    """Parks those of a stored batch that a person decides, once all of it can be judged: nothing of it starts before."""
+    found = [_stored(unit, id) for id in frame.calls]
+    wary = frame.wary or any(outcome.status in REFUSALS for _, outcome in found if outcome)
+    held = {row.id for row in unit.tx.find_by_run(run.id)} | {attempt.row.id for attempt in unit.tx.attempts(run.id)}
+    left = [call for call, outcome in found if outcome is None and call.id not in held]
+    questions = [Question(call, run.workflow, run.started, wary=wary, since=run.created_at) for call in left]
+    verdicts = [(question.call, gate.judge(unit, question, world)) for question in questions]
+    needs = _together([verdict for _, verdict in verdicts if isinstance(verdict, Needs)])
+    if needs is None:
+        for call, verdict in verdicts:
+            if isinstance(verdict, Park):
+                parking.park(unit, run, call, None, verdict)
+    return needs
 
 
 def _together(needs: list[Needs]) -> Needs | None:
@@ -51,7 +69,8 @@ def _together(needs: list[Needs]) -> Needs | None:
         return None
     tools = dict.fromkeys(name for need in needs for name in need.tools)
     schemas = dict.fromkeys(name for need in needs for name in need.schemas)
-    return Needs(tuple(tools), tuple(schemas), any(need.files for need in needs))
+    probes = tuple(probe for need in needs for probe in need.probes)
+    return Needs(tuple(tools), tuple(schemas), any(need.files for need in needs), probes=probes)
 
 
 def go_on(unit: Unit, run: Run, frame: Frame, world: World) -> tuple[Run, Next]:

@@ -16,13 +16,14 @@ from .work import Work
 
 class Decision(NamedTuple):
     """What a person said. `outcome`: what they found out about a call whose end was not known ({"applied", "result"}); `arguments`: what
-    the call is to have instead of its own."""
+    the call is to have instead of its own, under the idempotency key `key`."""
 
     verb: Verb
     reason: str | None = None
     may_run_twice: bool = False
     outcome: Mapping[str, Json] | None = None
     arguments: Mapping[str, Json] | None = None
+    key: str = ""
 
 
 class Word(NamedTuple):
@@ -35,7 +36,7 @@ class Word(NamedTuple):
 
 
 class Case(NamedTuple):
-    """A decision on one row, inside its transaction."""
+    """A decision on one row, inside its transaction. `settled`: a reconciler says that what was in doubt was not applied."""
 
     engine: Engine
     unit: Unit
@@ -43,6 +44,7 @@ class Case(NamedTuple):
     row: Row
     call: Call
     decision: Decision
+    settled: bool = False
 
 
 class Decided(NamedTuple):
@@ -58,13 +60,17 @@ class Undone(Exception):
 
 
 def claim(case: Case) -> Row:
-    """Takes the row that was selected; whoever comes second changes nothing (I2)."""
+    """Takes the row that was selected; whoever comes second changes nothing (I2). Without its doubt, where that is settled."""
     claimed = case.unit.tx.claim(case.row)
     if claimed is None:
         raise ToolgateError("claim_lost", f"{case.row.id} was decided by somebody else", "toolgate pending list")
+    if case.settled:
+        claimed = claimed._replace(doubt=None)
+        case.unit.shown.add(claimed)
     return claimed
 
 
 def said(case: Case) -> dict[str, Json]:
     """The person's own words, for the event."""
-    return {"reason": case.decision.reason, "may_run_twice": case.decision.may_run_twice}
+    words: dict[str, Json] = {"reason": case.decision.reason, "may_run_twice": case.decision.may_run_twice}
+    return {**words, "reconciled": "not_applied"} if case.settled else words

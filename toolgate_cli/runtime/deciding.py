@@ -16,7 +16,7 @@ from ..core.records import Call, EventQuery, Row, Vote
 from ..core.types import Json
 from ..core.verdict import Park, Question, Start
 from ..core.world import Needs
-from . import editing, ending, gate, parking, recovery, standing
+from . import doubted, editing, ending, gate, parking, recovery, standing
 from .answers import EffectWord
 from .cases import Case, Decided, Decision, Undone, claim, said
 from .engine import Engine
@@ -31,6 +31,8 @@ Handler: TypeAlias = Callable[[Case], "Decided | Needs"]
 def decide(engine: Engine, target: Row, decision: Decision, ask: Callable[[Call], None] | None = None) -> EffectWord:
     """Carries a decision out and drives what it set free. Raises what refused it. `ask`: is given the call as it would be decided, once
     nothing refuses that and with nothing of it done; where it returns, the decision is made on what is there then."""
+    if decision.arguments is not None:
+        decision = decision._replace(key=engine.ports.mint.id("k"))  # once: what a probe is asked about is what is started
     while True:
         call: Call | None = None
         with suppress(Undone), engine.write() as unit:
@@ -41,6 +43,7 @@ def decide(engine: Engine, target: Row, decision: Decision, ask: Callable[[Call]
         if call is not None and ask is not None:
             ask(call)
             ask = None
+            engine.forget()  # a person may have taken their time
         elif isinstance(decided, Needs):
             engine.prepare(decided)
         else:
@@ -102,34 +105,15 @@ def _refused(case: Case, refusal: ToolgateError) -> Decided:
     return Decided("approved", refusal=refusal)
 
 
-def _doubt(case: Case) -> ToolgateError | None:
-    """I9: starting a doubtful call needs the flag, unless the stricter of its effect class then and now permits repetition."""
-    row, owners = case.row, case.unit.ports.owners
-    if owners.left_behind(row.left_behind):
-        return ToolgateError("unknown_outcome", f"a process of {row.id} is still running", "end it, then decide again")
-    if row.doubt is None or case.decision.may_run_twice:
-        return None
-    tool = case.engine.world.config.tools.get(case.call.capability)
-    if tool is not None and gate.permits(row, tool):
-        return None
-    found_out = "find out what happened and use continue-tool --outcome-file FILE, or add --may-run-twice"
-    if row.origin == "APPROVAL_REQUIRED":
-        found_out = "find out what happened, then reject it, or add --may-run-twice"
-    return ToolgateError(
-        "unknown_outcome",
-        f"an earlier start of {row.id} may have taken effect, and {case.call.capability} is not declared safe to repeat",
-        found_out,
-    )
-
-
 # ---- the handlers of the table of verbs ----
 def _start(case: Case) -> Decided | Needs:
     edited = editing.revision(case) if case.decision.arguments is not None else None
     if edited is not None:
         return _edit(case, edited)
-    refusal = _doubt(case)
-    if refusal is not None:
-        return _refused(case, refusal)
+    found = doubted.look(case, "TOOL_INVOCATION_APPROVED", "approved")
+    if not isinstance(found, Case):
+        return _refused(case, found) if isinstance(found, ToolgateError) else found
+    case = found
     verdict = gate.judge(case.unit, _question(case, "approve"), case.engine.world)
     if isinstance(verdict, Needs):
         return verdict
@@ -155,7 +139,7 @@ def _edit(case: Case, call: Call) -> Decided | Needs:
     approved = isinstance(verdict, Start) or editing.is_a_vote(case.row, verdict)
     refusal = editing.refusal(case, verdict)
     if refusal is None and approved:
-        refusal = _doubt(case._replace(row=parking.of_revision(case.row, call)))
+        refusal = doubted.refusal(case._replace(row=parking.of_revision(case.row, call)))
     if refusal is not None:
         return _refused(case, refusal)
     claimed, case = editing.replace(case, call, verdict)
@@ -191,9 +175,10 @@ def _vote(case: Case, *, last: bool = False) -> None:
 
 
 def _replay(case: Case) -> Decided | Needs:
-    refusal = _doubt(case)
-    if refusal is not None:
-        return _refused(case, refusal)
+    found = doubted.look(case, "TOOL_INVOCATION_RETRIED", "retried")
+    if not isinstance(found, Case):
+        return _refused(case, found) if isinstance(found, ToolgateError) else found
+    case = found
     verdict = gate.judge(case.unit, _question(case, "retry"), case.engine.world)
     if isinstance(verdict, Needs):
         return verdict
@@ -205,9 +190,10 @@ def _ask_again(case: Case) -> Decided | Needs:
     verdict = gate.judge(case.unit, _question(case, "ask"), case.engine.world)
     if isinstance(verdict, Needs):
         return verdict
-    refusal = _doubt(case) if isinstance(verdict, Start) else None
-    if refusal is not None:
-        return _refused(case, refusal)
+    found = doubted.look(case, "TOOL_INVOCATION_RETRIED", "retried") if isinstance(verdict, Start) else case
+    if not isinstance(found, Case):
+        return _refused(case, found) if isinstance(found, ToolgateError) else found
+    case = found
     return _carry_out(case, verdict, "TOOL_INVOCATION_RETRIED", "retried")
 
 

@@ -19,7 +19,7 @@ def revision(case: Case) -> Call | None:
     """The call with the arguments of the decision; None where they are the ones that it has. ToolgateError("invalid") where they cannot be
     taken."""
     try:
-        call = receiving.revise(case.unit, case.call, case.decision.arguments or {}, case.engine.world)
+        call = receiving.revise(case.unit, case.call, case.decision.arguments or {}, case.decision.key, case.engine.world)
     except ToolgateError as error:
         raise _unfit(case, error.message) from None
     return None if call.arguments == case.call.arguments else call

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -13,9 +13,9 @@ from ..core.person import Person
 from ..core.records import Attempt, Run
 from ..core.results import ToolResult
 from ..core.turns import Completion
-from ..core.verdict import Park, Question, time_left
-from ..core.world import Needs, World
-from . import asking, gate, ownership, parking, sealing, settling
+from ..core.verdict import time_left
+from ..core.world import Needs, Probe, World
+from . import asking, gate, ownership, repeating, sealing, settling
 from .advance import advance
 from .place import fail_step, put, waiting
 from .plugs import Means
@@ -73,6 +73,19 @@ class Engine:
             self.world = self.ports.files.world()
             self._warm()
         self.world = self.ports.files.prepare(self.world, needs)
+        if not needs.files:  # else the questions may be about what is not there any more
+            self._ask(needs.probes)
+
+    def _ask(self, probes: Sequence[Probe]) -> None:
+        for probe in probes:
+            answer = gate.ask(self.ports, probe, self.world)
+            if answer is not None:
+                self.world = self.world._replace(answers={**self.world.answers, probe: answer})
+
+    def forget(self) -> None:
+        """What probes answered counts for one pass, and never for a later one."""
+        if self.world.answers:
+            self.world = self.world._replace(answers={})
 
     def carry(self, run_id: str, work: Work | None) -> None:
         """Drives until the run waits, ends, or is somebody else's. What led here has taken effect: a fault on the way is kept, to be told
@@ -83,10 +96,15 @@ class Engine:
             self.faults[run_id] = fault
         except LACKING as fault:
             self.faults[run_id] = after_the_fact(fault)
+        finally:
+            self.forget()
 
     def _carry(self, run_id: str, work: Work | None) -> None:
         self._passes = 0
+        self.forget()
         while work is not None:
+            if not isinstance(work, Prepare):
+                self.forget()
             came = self._perform(work)
             self._passes = 0 if not isinstance(work, Prepare) else self._passes
             try:
@@ -172,7 +190,7 @@ class Engine:
                     return Rest(max(0.0, min(pause, left)), following)
                 return self.move_on(unit, run)
             case Rest(_, waiting_attempt) | Prepare(_, Attempt() as waiting_attempt):
-                return self._repeat(unit, run, waiting_attempt)
+                return repeating.repeat(unit, run, waiting_attempt, self.world) or self.move_on(unit, run)
             case Ask() | Fill():
                 return self._answered(unit, run, work, came)
             case Observing():
@@ -199,34 +217,6 @@ class Engine:
             return advance(unit, run, self.world, asking.store(unit, run, work, came))
         assert isinstance(came, Filled)
         return advance(unit, run, self.world, came)
-
-    def _repeat(self, unit: Unit, run: Run, waiting_attempt: Attempt) -> Work | None:
-        """T1 of the next attempt: the whole gate again, as for a retry."""
-        held = unit.tx.finish(waiting_attempt)
-        if held is None:
-            return self.move_on(unit, run)  # recovery ended it
-        stored = unit.tx.call(held.row.id, held.row.revision)
-        assert stored is not None, held.row.id
-        call = stored[0]
-        if held.cancelled:
-            settling.cancelled(unit, run, call, held.row._replace(version=held.row.version + 1, starts=held.number - 1))
-            return self.move_on(unit, run)
-        if not parking.is_started(unit.tx, held):
-            raise ToolgateError("storage", f"no event of the log tells of the attempt of {call.id}", "toolgate audit verify")
-        question = Question(call, run.workflow, run.started, held.row, "retry", since=run.created_at)
-        verdict = gate.judge(unit, question, self.world)
-        if isinstance(verdict, Needs):
-            unit.tx.begin(held)
-            return Prepare(verdict, held)
-        if isinstance(verdict, Park):
-            parking.park(unit, run, call, held.row._replace(starts=held.number - 1), verdict)
-            return self.move_on(unit, run)
-        if verdict.call_digest != held.row.call_digest and not gate.permits(held.row, verdict.tool):
-            settling.overtaken(unit, run, call, held)
-            return self.move_on(unit, run)
-        started, claim = gate.start_again(unit, run, call, held, verdict, self.world.config)
-        put(unit, started, run.version)
-        return Invoke(claim)
 
     def move_on(self, unit: Unit, run: Run, arrived: Arrived = None) -> Work | None:
         """After something of a run was settled or parked: whoever leaves no row and no attempt takes ownership and drives."""

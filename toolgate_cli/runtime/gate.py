@@ -6,6 +6,7 @@ outside any transaction. How it ended is recorded by a second transaction, in `s
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from ..core import canonical, durations, effects
@@ -16,8 +17,8 @@ from ..core.results import ToolResult
 from ..core.secrets import Secrets
 from ..core.types import Json
 from ..core.values import NamedTuple
-from ..core.verdict import Question, Start, Verdict, evaluate
-from ..core.world import Needs, World
+from ..core.verdict import Question, Start, Verdict, evaluate, time_left
+from ..core.world import Needs, Probe, World
 from .parking import ARGUMENTS, digest, of_revision, parked_by_the_chain
 from .plugs import InvokeLimits
 from .unit import Unit
@@ -56,6 +57,30 @@ class Claim(NamedTuple):
         return self.call.arguments or "{}"
 
 
+class Asking(NamedTuple):
+    """A probe on its way to the provider. It is no start: it has no lock, no attempt, and no event."""
+
+    probe: Probe
+    bound: object
+    fence: None = None
+
+    @property
+    def call_id(self) -> str:
+        return self.probe.call_id
+
+    @property
+    def run_id(self) -> str:
+        return self.probe.run_id
+
+    @property
+    def key(self) -> str:
+        return self.probe.key
+
+    @property
+    def arguments(self) -> str:
+        return self.probe.arguments
+
+
 def judge(unit: Unit, question: Question, world: World) -> Verdict:
     """The verdict on a call, in the transaction that reached it; Needs where something outside has to be fetched first."""
     if not unit.ports.files.unchanged(world):
@@ -77,12 +102,16 @@ def start(unit: Unit, run: Run, call: Call, was: Row | None, verdict: Start, con
     return _begin(unit, run, call, row._replace(rule=row.rule or verdict.rule), row.starts + 1, verdict, config)
 
 
-def start_again(unit: Unit, run: Run, call: Call, waiting: Attempt, verdict: Start, config: Config) -> tuple[Run, Claim]:
-    """T1 of a repetition: the waiting attempt (already taken) becomes a running one."""
-    return _begin(unit, run, call, waiting.row, waiting.number, verdict, config)
+def start_again(
+    unit: Unit, run: Run, call: Call, waiting: Attempt, verdict: Start, config: Config, told: Mapping[str, Json] = {}
+) -> tuple[Run, Claim]:
+    """T1 of a repetition: the waiting attempt (already taken) becomes a running one. `told`: what else its event says."""
+    return _begin(unit, run, call, waiting.row, waiting.number, verdict, config, told)
 
 
-def _begin(unit: Unit, run: Run, call: Call, row: Row, number: int, verdict: Start, config: Config) -> tuple[Run, Claim]:
+def _begin(
+    unit: Unit, run: Run, call: Call, row: Row, number: int, verdict: Start, config: Config, told: Mapping[str, Json] = {}
+) -> tuple[Run, Claim]:
     unit.ports.processes.heed()  # whoever was told to end starts nothing more
     unit.tx.add([Definition(verdict.ready.digest, "tool", verdict.ready.definition)])
     if verdict.seen is not None:
@@ -105,6 +134,7 @@ def _begin(unit: Unit, run: Run, call: Call, row: Row, number: int, verdict: Sta
         "version": row.version,
         "effect": verdict.tool.effect,
         "attempt_row": digest(row),
+        **told,
     }
     unit.record("TOOL_INVOCATION_STARTED", run, facts, call=call, digest=verdict.call_digest, attempt=number)
     return run._replace(started=run.started + 1), Claim(attempt, call, verdict.tool, verdict.bound, verdict.timeout)
@@ -147,6 +177,39 @@ def _marked(result: ToolResult, tool: Tool, ports: Ports) -> ToolResult:
     except Exception as error:  # noqa: BLE001  # whatever keeps it from being judged: the result stays
         told = "it is not JSON" if isinstance(error, ToolgateError) else "it could not be judged"
     return result._replace(mark="OUTPUT_MISMATCH", message=f"the result does not keep the output schema: {told}") if told else result
+
+
+def ask(ports: Ports, asked: Probe, world: World) -> ToolResult | None:
+    """The answer of a probe, outside any transaction; whatever goes wrong is an answer that says nothing. None: the tool or a file is not
+    the one that the question was about, so a new verdict has to say what is needed."""
+    from ..core import probes  # only who has probes
+
+    tool, ready = world.config.tools.get(asked.capability), world.ready.get(asked.capability)
+    if tool is None or ready is None or ready.digest != asked.definition or not ports.files.unchanged(world):
+        return None
+
+    def stop() -> bool:
+        try:
+            with ports.store.read() as tx:
+                run = tx.run(asked.run_id)
+        except ToolgateError:
+            return False
+        return run is not None and run.status == "CANCELLED"
+
+    timeout = tool.timeout
+    if asked.name != "reconcile":  # it is about what was started in time
+        timeout = min(timeout, time_left(world.config, asked.since, ports.clock.now()))
+    limits = InvokeLimits(timeout, world.config.limits.output_bytes, stop, world.secrets, asks=True)
+    try:
+        arguments = canonical.parse(asked.arguments)
+        assert isinstance(arguments, dict), "it was validated"
+        asking = Asking(asked, ready.probes[asked.name](arguments))
+        result = ports.provider(tool._replace(provider=probes.PROVIDER)).invoke(asking, limits)
+    except ToolgateError as error:
+        result = ToolResult("not_dispatched", message=error.message)
+    except Exception as error:  # noqa: BLE001  # an answer that nobody can judge refuses
+        result = ToolResult("uncertain", message=f"it failed: {type(error).__name__}")
+    return _without_secrets(result, world.secrets) if world.secrets else result
 
 
 def _without_secrets(result: ToolResult, secrets: Secrets) -> ToolResult:

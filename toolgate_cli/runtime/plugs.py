@@ -18,12 +18,14 @@ if TYPE_CHECKING:
 
 class InvokeLimits(NamedTuple):
     """`timeout` seconds, hard; `stop` is asked often and says that the call was cancelled; `secrets`: what may be filled in now, and has to
-    be taken out of all that the tool says before any of it is cut."""
+    be taken out of all that the tool says before any of it is cut. `asks`: it is a probe, beside which the call itself may be running: what
+    bears the mark of the call is not of the probe's tree."""
 
     timeout: float
     output_bytes: int
     stop: Callable[[], bool]
     secrets: Secrets = NONE
+    asks: bool = False
 
 
 class Started(Protocol):

@@ -47,7 +47,7 @@ def receive(unit: Unit, run: Run, step: str, asked: Asked, world: World) -> tupl
     return call, refusal
 
 
-def revise(unit: Unit, call: Call, arguments: Mapping[str, Json], world: World) -> Call:
+def revise(unit: Unit, call: Call, arguments: Mapping[str, Json], key: str, world: World) -> Call:
     """The next revision of a call: other arguments under a key of their own, asked for by who edits it.
 
     Raises ToolgateError("invalid") where they cannot be taken; the message holds a code and a pointer, never a value.
@@ -57,7 +57,7 @@ def revise(unit: Unit, call: Call, arguments: Mapping[str, Json], world: World) 
         revision=call.revision + 1,
         arguments=text,
         arguments_digest=digests.sha256(text),
-        idempotency_key=unit.ports.mint.id("k"),
+        idempotency_key=key,
         title=_title(world, call.capability, text),
         requested_by=unit.person.name,
         created_at=unit.now,

@@ -52,9 +52,11 @@ def _failed(
     row = _after_start(held, tool, judged, result)
     left = held.number - held.row.starts < tool.max_attempts and not result.survivors and result.left_behind is None
     then = effects.after(judged.kind, effects.stricter(row.doubt or tool.effect, tool.effect), left)
-    if then == "repeat":
+    if then == "reconcile" and (result.survivors or result.left_behind is not None):
+        then = "OUTCOME_UNKNOWN"  # what has not come to its end cannot be asked about
+    if then in ("repeat", "reconcile"):
         waiting = held._replace(row=held.row._replace(doubt=row.doubt, last=row.last), number=held.number + 1, state="waiting")
-        told: dict[str, Json] = {"phase": "INVOKE", **facts, "repeats": True, "attempt_row": digest(waiting.row)}
+        told: dict[str, Json] = {"phase": "INVOKE", **facts, f"{then}s": True, "attempt_row": digest(waiting.row)}
         event = "TOOL_INVOCATION_OUTCOME_UNKNOWN" if judged.kind == "uncertain" else "TOOL_INVOCATION_FAILED"
         unit.record(event, run, told, call=claim.call, digest=held.row.call_digest, attempt=held.number)
         unit.tx.begin(waiting)
@@ -69,7 +71,7 @@ def _after_start(held: Attempt, tool: Tool, judged: Judged, result: ToolResult) 
     """The row of an attempt that did not settle its call. Doubt is sticky: an uncertain end adds to it, a later clear failure does not
     take it away."""
     doubt = held.row.doubt
-    if doubt is not None or judged.kind == "uncertain":
+    if doubt is not None or effects.doubtful(judged.kind, tool.effect):
         doubt = effects.stricter(doubt or tool.effect, tool.effect)
     last = canonical.encode({"code": judged.code, "message": judged.message, "output": clean(result.output[:2000])})
     return held.row._replace(

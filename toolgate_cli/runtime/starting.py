@@ -38,7 +38,7 @@ def start(engine: Engine, bundle: Bundle, inputs: Mapping[str, Json]) -> str:
         try:
             with engine.write() as unit:
                 work = _begin(engine, unit, id, bundle, inputs)
-                if isinstance(work, Prepare):
+                if isinstance(work, Prepare) and not work.needs.probes:
                     raise _NotReady(work.needs)
             break
         except _NotReady as not_ready:  # nothing outside has happened yet: begun again it is one commit, not two

@@ -8,8 +8,9 @@ from typing import Any, cast
 from ..core import canonical, config, references
 from ..core.conditions import condition
 from ..core.digests import sha256
+from ..core.probes import PROVIDER
 from ..core.tables import table
-from ..core.types import Decision, Json
+from ..core.types import Decision, Json, ProbeName
 from . import shapes
 from .document import Table
 from .kinds import Kinds
@@ -53,6 +54,7 @@ def _tool(name: str, raw: Table, gate: shapes.Gate, kinds: Kinds, outside: Outsi
         made.exit.not_dispatched, made.exit.permanent, {int(code): word for code, word in made.exit.business.items()}
     )  # fmt: skip
     failures = tuple(map(_fail_when, made.fail_when))
+    asked = probes(raw)
     declared: Json = {
         "provider": provider,
         "table": own,
@@ -67,6 +69,7 @@ def _tool(name: str, raw: Table, gate: shapes.Gate, kinds: Kinds, outside: Outsi
         },
         "fail_when": [[*failure.condition, failure.code, failure.on_missing] for failure in failures],
         **({} if made.output_schema is None else {"output_schema": made.output_schema}),
+        **{str(name): held for name, held in asked.items()},
     }
     return config.Tool(
         capability=name,
@@ -85,10 +88,20 @@ def _tool(name: str, raw: Table, gate: shapes.Gate, kinds: Kinds, outside: Outsi
         exit=exits,
         fail_when=failures,
         declared=declared,
-        secrets=references.secrets(own),
+        secrets=references.secrets([own, *asked.values()]),
         tenant_of=None if made.tenant_of is None else made.tenant_of.arg,
         output_schema=made.output_schema,
+        probes={name: table(kinds.provider(PROVIDER).Fields, held) for name, held in asked.items()},
     )
+
+
+def probes(raw: Mapping[str, Json]) -> dict[ProbeName, dict[str, Json]]:
+    """The tables of a tool's read-only commands, each as that of a command tool."""
+    named: dict[ProbeName, Json] = {"precheck": raw.get("precheck"), "reconcile": raw.get("reconcile")}
+    tenant_of = raw.get("tenant_of")
+    if isinstance(tenant_of, dict) and "command" in tenant_of:
+        named["tenant_of"] = {"argv": tenant_of["command"]}
+    return {name: held for name, held in named.items() if isinstance(held, dict)}
 
 
 def _schema(made: shapes.Tool, outside: Outside) -> Json:
@@ -131,7 +144,7 @@ def _model(name: str, raw: Table, kinds: Kinds) -> config.Model:
 def secrets(raw: Table, kinds: Kinds) -> dict[str, str | None]:
     """Those that are declared, and those that a tool or a model refers to."""
     declared = {name: table(shapes.Secret, held).file for name, held in _each(raw, "secrets")}
-    tables: list[Json] = [tool.get(provider) for _, tool in _each(raw, "tools") for provider in kinds.providers()]
+    tables: list[Json] = [tool.get(name) for _, tool in _each(raw, "tools") for name in (*kinds.providers(), *shapes.PROBES)]
     tables += [table for section in ("models", SECTION) for _, table in _each(raw, section)]
     return dict.fromkeys(references.secrets(tables)) | declared
 

@@ -9,6 +9,7 @@ from ..core import canonical
 from ..core.config import Tool
 from ..core.defaults import filler
 from ..core.digests import sha256
+from ..core.probes import PROVIDER
 from ..core.types import Json
 from ..core.values import NamedTuple
 from ..core.world import Check, Needs, Ready, Stamp, World
@@ -16,7 +17,8 @@ from .kinds import Kinds
 from .reading import stamp
 
 if TYPE_CHECKING:
-    from ..runtime.plugs import Provider
+    from ..core.types import ProbeName
+    from ..runtime.plugs import Pinned, Provider
 
 
 class _Pin(NamedTuple):
@@ -53,20 +55,43 @@ class Pinning:
         if known is not None and (known.declared, known.path) == (tool.declared, path) and are_unchanged(known.stamps):
             return known
         provider = self._kinds.provider(tool.provider)
-        pinned = provider.pin(tool.fields, self._home, path)
+        pinned, stamps = self._settled(provider, tool.fields, path)
+        whole: dict[str, Json] = {"declared": tool.declared, "pinned": pinned.facts}
+        bind = _binding(provider, tool.fields, pinned.facts, self._home)
+        ready = Ready("", "", bind, filler(tool.schema), pinned.error)
+        if tool.probes:
+            ready, stamps = self._with_probes(tool, path, ready, stamps, whole)
+        definition = canonical.encode(whole)
+        ready = ready._replace(definition=definition, digest=sha256(definition))
+        made = self._pins[tool.capability] = _Pin(tool.declared, path, ready, stamps)
+        return made
+
+    def _with_probes(
+        self, tool: Tool, path: str, ready: Ready, stamps: tuple[Stamp, ...], whole: dict[str, Json]
+    ) -> tuple[Ready, tuple[Stamp, ...]]:
+        """What a tool is asked about is a part of it: a probe that cannot be used makes the tool unusable."""
+        command = self._kinds.provider(PROVIDER)
+        facts: dict[str, Json] = {}
+        probes: dict[ProbeName, Callable[[dict[str, Json]], object]] = {}
+        for name, fields in tool.probes.items():
+            pinned, seen = self._settled(command, fields, path)
+            facts[name] = pinned.facts
+            probes[name] = _binding(command, fields, pinned.facts, self._home)
+            stamps += seen
+            if pinned.error is not None:
+                ready = ready._replace(error=ready.error or f"{name}: {pinned.error}")
+        whole["probes"] = facts
+        return ready._replace(probes=probes), stamps
+
+    def _settled(self, provider: Provider, fields: object, path: str) -> tuple[Pinned, tuple[Stamp, ...]]:
+        pinned = provider.pin(fields, self._home, path)
         for _ in range(3):
             # stamped before they are read for good: a file that changes after its stamp differs from it, whenever it was read
             stamps = tuple(map(stamp, pinned.paths))
-            before, pinned = pinned, provider.pin(tool.fields, self._home, path)
+            before, pinned = pinned, provider.pin(fields, self._home, path)
             if pinned == before:
-                break
-        else:
-            pinned = pinned._replace(error="its files change while they are read")
-        definition = canonical.encode({"declared": tool.declared, "pinned": pinned.facts})
-        bind = _binding(provider, tool.fields, pinned.facts, self._home)
-        ready = Ready(definition, sha256(definition), bind, filler(tool.schema), pinned.error)
-        made = self._pins[tool.capability] = _Pin(tool.declared, path, ready, stamps)
-        return made
+                return pinned, stamps
+        return pinned._replace(error="its files change while they are read"), stamps
 
     def check(self, schema: Json, digest: str | None = None) -> Check:
         """The check of a schema that was accepted."""

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Annotated, Literal
 
 from ..core.fields import Between, Duration, Path, Pattern
-from ..core.types import Decision, Json, Safety
+from ..core.types import Decision, Effect, Json, Safety
 from ..core.values import NamedTuple
 
 Text = Annotated[str, Between(1, None)]
@@ -56,18 +56,19 @@ class FailWhen(NamedTuple):
 
 
 class TenantOf(NamedTuple):
-    """`arg`: JSON pointer to the argument that says whose the resource is."""
+    """One of both. `arg`: JSON pointer to the argument that says whose the resource is; `command`: the argv of one that prints it."""
 
-    arg: Text
+    arg: Text | None = None
+    command: tuple[Text, ...] | None = None
 
 
 class Tool(NamedTuple):
-    """The provider's table stands beside these, under the provider's name."""
+    """The provider's table stands beside these, under the provider's name; `precheck` and `reconcile` are tables as of a command tool."""
 
     description: str = ""
     title: Text | None = None
     safety: Safety = "destructive"
-    effect: Literal["read_only", "idempotent", "unsafe"] = "unsafe"
+    effect: Effect = "unsafe"
     timeout: Seconds | None = None
     max_attempts: Annotated[int, Between(1, 100)] = 1
     permission: Text | None = None
@@ -78,6 +79,11 @@ class Tool(NamedTuple):
     exit: Exit = Exit()
     fail_when: tuple[Mapping[str, Json], ...] = ()
     tenant_of: TenantOf | None = None
+    precheck: Mapping[str, Json] | None = None
+    reconcile: Mapping[str, Json] | None = None
+
+
+PROBES = ("precheck", "reconcile")  # of these keys the tables are read-only commands
 
 
 class When(NamedTuple):
@@ -93,7 +99,7 @@ class Rule(NamedTuple):
     workflow: Text | None = None
     agent: Text | None = None
     safety: Safety | None = None
-    effect: Literal["read_only", "idempotent", "unsafe"] | None = None
+    effect: Effect | None = None
     principal: Text | None = None
     tenant: Text | None = None
     when: tuple[Mapping[str, Json], ...] = ()

@@ -25,7 +25,12 @@ def check_context(raw: Mapping[str, Json], issues: Issues) -> None:
 def check_tenant_of(table: Mapping[str, Json], schema: Json, path: KeyPath, issues: Issues) -> None:
     """`schema`: the tool's own, None where it has no sound one."""
     named = table.get("tenant_of")
-    at = named.get("arg") if isinstance(named, dict) else None
+    if not isinstance(named, dict):
+        return
+    if ("arg" in named) == ("command" in named):
+        issues.add((*path, "tenant_of"), "needs one of arg and command", 'write { arg = "/tenant" }, or { command = [...] }')
+        return
+    at = named.get("arg")
     if not isinstance(at, str):
         return
     try:

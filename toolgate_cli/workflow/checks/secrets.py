@@ -9,6 +9,7 @@ from ...core import references
 from ...core.errors import ToolgateError
 from ...core.fields import Secret
 from ...core.marks import marked
+from ...core.probes import PROVIDER
 from ...core.references import SECRET, Reference
 from ...core.tables import hints, without_markers
 from ...core.types import Json
@@ -17,6 +18,7 @@ from ..issues import Issues
 from ..kinds import Kinds
 from ..positions import KeyPath
 from ..servers import SECTION
+from ..shapes import PROBES
 from .tools import texts
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,127}\Z")
@@ -55,10 +57,10 @@ def _sealed(raw: Table, kinds: Kinds) -> Iterator[tuple[KeyPath, str]]:
 
 def _tables(raw: Table, kinds: Kinds) -> Iterator[tuple[KeyPath, type, Mapping[str, Json]]]:
     for name, tool in _named(raw, "tools"):
-        for provider in kinds.providers():
-            table = tool.get(provider)
+        for key in (*kinds.providers(), *PROBES):
+            table = tool.get(key)
             if isinstance(table, dict):
-                yield ("tools", name, provider), kinds.provider(provider).Fields, table
+                yield ("tools", name, key), kinds.provider(PROVIDER if key in PROBES else key).Fields, table
     for name, server in _named(raw, SECTION):
         if SECTION in kinds.providers():
             yield (SECTION, name), kinds.serving(SECTION).Server, server

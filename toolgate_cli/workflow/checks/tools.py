@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from ...core import canonical, durations, references
 from ...core.errors import ToolgateError
+from ...core.probes import PROVIDER
 from ...core.types import Json
 from .. import models, shapes
 from ..conditions import check_condition
@@ -36,9 +37,6 @@ class Tools:
         path: KeyPath = ("tools", name)
         check_capability(name, path, self._issues)
         table = dict(raw)
-        if table.get("effect") == "reconcilable":
-            del table["effect"]
-            self._issues.add((*path, "effect"), "reconcilable is not available", "one of read_only, idempotent, unsafe")
         providers = self._kinds.providers()
         if nested := [key for key, held in table.items() if _is_tool(key, held, providers)]:
             for key in nested:
@@ -48,11 +46,16 @@ class Tools:
             return
         check_marks(shapes.Tool, table, path, self._issues)
         self._check_provider(table, [name for name in providers if name in table], path)
+        for probe in shapes.PROBES:
+            if isinstance(table.get(probe), dict):
+                self._check_command(PROVIDER, table[probe], table, (*path, probe))
         self._check_effect(table, path)
         self._check_title(table.get("title"), (*path, "title"))
         self._check_timeout(table, path)
         self._check_schema(name, table, path)
         check_tenant_of(table, self.schemas.get(name), path, self._issues)
+        if isinstance(named := table.get("tenant_of"), dict):
+            self._check_references(named.get("command"), _arguments(table.get("input_schema")), (*path, "tenant_of", "command"))
         self._check_exit(table, self._codes([name for name in providers if name in table]), path)
         self._check_fail_when(table, path)
 
@@ -62,7 +65,11 @@ class Tools:
             self._issues.add(path, f"needs exactly one of the tables {needed}" + (f", it has {' and '.join(used)}" if used else ""))
             return
         [name] = used
-        fields, raw, where = self._kinds.provider(name).Fields, table[name], (*path, name)
+        self._check_command(name, table[name], table, (*path, name))
+
+    def _check_command(self, provider: str, raw: Json, table: Mapping[str, Json], where: KeyPath) -> None:
+        """`raw`: a table of that provider, inside of a tool's."""
+        fields = self._kinds.provider(provider).Fields
         if models.check(models.Fit((fields,)), raw, where, self._issues) and isinstance(raw, dict):
             check_marks(fields, raw, where, self._issues)
             self._check_references(raw, _arguments(table.get("input_schema")), where)
@@ -98,6 +105,10 @@ class Tools:
         if table.get("effect") == "read_only" and safety != "read_only":
             hint = 'say safety = "read_only", or another effect'
             self._issues.add((*path, "effect"), f"effect read_only does not go with safety {safety}", hint)
+        if table.get("effect") == "reconcilable" and "reconcile" not in table:
+            self._issues.add((*path, "effect"), "effect reconcilable needs the table reconcile", "a command that says what was done")
+        elif table.get("effect") != "reconcilable" and "reconcile" in table:
+            self._issues.warn((*path, "reconcile"), "nobody asks it: the effect is not reconcilable", 'say effect = "reconcilable"')
 
     def _check_timeout(self, table: Mapping[str, Json], path: KeyPath) -> None:
         timeout = table.get("timeout")
