@@ -22,7 +22,7 @@ from toolgate_cli.core.results import ToolResult
 from toolgate_cli.core.secrets import NONE, Secrets
 from toolgate_cli.core.types import Json
 from toolgate_cli.providers import command, http, mcp, python
-from toolgate_cli.runtime.plugs import InvokeLimits, Pinned
+from toolgate_cli.runtime.plugs import Answer, InvokeLimits, Pinned
 
 PATH = "/usr/local/bin:/usr/bin:/bin"
 PYTHON = "import json, os, signal, subprocess, sys, time\n"
@@ -121,6 +121,7 @@ class Claim(NamedTuple):
     arguments: str
     bound: object
     fence: str | None = None
+    answer: Answer | None = None
 
 
 class Tool(NamedTuple):

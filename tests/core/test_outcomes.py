@@ -158,3 +158,32 @@ def test_nothing_that_a_tool_wrote_raises(output: str, message: str, ended: Any,
     judged = judge(TOOL._replace(fail_when=(DECLINED,)), ToolResult(ended, ok=good, code=0, output=output, truncated=cut, message=message))
     json.loads(judged.body)
     judged.message.encode()
+
+
+def asked(output: str, **fields: Any) -> Any:
+    confirming = TOOL._replace(exit=EXIT._replace(confirm=70))
+    return judge(confirming, ToolResult("answered", code=70, output=output, size=len(output), message="exit code 70", **fields))
+
+
+def test_a_tool_that_stops_half_way_has_asked_and_not_failed() -> None:
+    found = asked('{"question": "Pay 5?\\u001b[1m", "state": {"id": 7}}')
+    assert (found.kind, found.dispatched, found.effect_applied) == ("confirm", "yes", "unknown")
+    assert found.message == "Pay 5?\u001b[1m" and json.loads(found.body) == {"id": 7}
+    assert json.loads(asked('{"question": "Pay?"}').body) is None
+
+
+@pytest.mark.parametrize(
+    "output",
+    ["", "Pay?", "[]", "{}", '{"question": ""}', '{"question": " "}', '{"question": 1}', '{"state": 1}',
+     '{"question": "a", "answer": "yes"}', '{"question": "a", "question": "b"}'],
+)  # fmt: skip
+def test_a_question_that_cannot_be_read_is_in_doubt(output: str) -> None:
+    assert (asked(output).kind, asked(output).code) == ("uncertain", "UNJUDGEABLE")
+
+
+def test_a_question_that_was_cut_is_in_doubt() -> None:
+    assert asked('{"question": "a"}', truncated=True).kind == "uncertain"
+
+
+def test_without_a_declared_code_nothing_is_a_question() -> None:
+    assert judge(TOOL, ToolResult("answered", code=70, output='{"question": "a"}')).kind == "answered"

@@ -15,6 +15,8 @@ DRAWN = """
 APPROVAL_REQUIRED   start     refuse  -          -        -       -     -          -           cancel   approve | reject
 EXPIRED             lapsed    refuse  ask_again  -        -       -     -          -           cancel   retry | reject
 APPROVAL_IN_DOUBT   start     refuse  -          -        -       -     -          -           cancel   reject | approve --may-run-twice
+CONFIRMATION_REQUIRED answer_yes answer_no - -    -       -     -          -           cancel   approve | reject
+UNANSWERED          lapsed    refuse  -          give_up  -       -     -          -           cancel   reject | continue-tool
 EXECUTION_FAILED    -         refuse  replay     give_up  -       -     -          -           cancel   retry | reject | continue-tool
 FAILED_IN_DOUBT     -         refuse  replay     give_up  -       -     -          -           cancel   continue-tool --outcome-file | retry --may-run-twice | reject
 NOT_VALID           -         refuse  replay     give_up  -       -     -          -           cancel   continue-tool | reject | retry
@@ -86,7 +88,7 @@ def test_a_refusal_reads_as_a_sentence() -> None:
 
 @pytest.mark.parametrize(
     "origin",
-    ["APPROVAL_REQUIRED", "EXECUTION_FAILED", "OUTCOME_UNKNOWN", "POLICY_DENIED", "STEP_APPROVAL", "ESCALATION", "REVIEW", "INPUT"],
+    get_args(Origin),
 )
 def test_an_open_row_is_its_own_state_whatever_the_run_says(origin: Origin) -> None:
     for status in ("RUNNING", "AWAITING_TOOL_APPROVAL", "AWAITING_TOOL_DECISION"):
@@ -100,8 +102,9 @@ def test_only_a_failed_call_can_be_one_that_was_not_received(origin: Origin) -> 
     assert state_of("AWAITING_TOOL_DECISION", Waits(origin, refused="RECEIVE")) == origin
 
 
-def test_only_an_approval_expires() -> None:
+def test_only_an_approval_and_a_question_expire() -> None:
     assert state_of("AWAITING_TOOL_APPROVAL", Waits("APPROVAL_REQUIRED", expired=True)) == "EXPIRED"
+    assert state_of("AWAITING_TOOL_APPROVAL", Waits("CONFIRMATION_REQUIRED", expired=True)) == "UNANSWERED"
     for origin in set(CALL_ORIGINS) - {"APPROVAL_REQUIRED", "CONFIRMATION_REQUIRED"}:
         assert state_of("AWAITING_TOOL_DECISION", Waits(origin, expired=True)) == origin
 
@@ -154,7 +157,7 @@ def test_a_run_without_a_row_is_what_its_status_says(status: Status, state: Stat
     assert state_of(status, None) == state
 
 
-@pytest.mark.parametrize("origin", ["CONFIRMATION_REQUIRED", "JUNK", ""])
+@pytest.mark.parametrize("origin", ["JUNK", ""])
 def test_what_nothing_here_makes_can_be_cancelled_and_nothing_else(origin: str) -> None:
     state = state_of("AWAITING_TOOL_APPROVAL", Waits(origin))  # type: ignore[arg-type]  # by other hands
     assert state == "UNKNOWN" and handler(state, "cancel") == "cancel"

@@ -18,7 +18,7 @@ from toolgate_cli.core.types import Json
 from toolgate_cli.host.private import home_of_user
 from toolgate_cli.providers import command
 from toolgate_cli.providers.command import Fields
-from toolgate_cli.runtime.plugs import InvokeLimits
+from toolgate_cli.runtime.plugs import Answer, InvokeLimits
 
 PATH = "/usr/local/bin:/usr/bin:/bin"
 SHOW = "import json, os, sys; print(json.dumps([sys.argv[1:], dict(os.environ), os.getcwd(), sys.stdin.read()]))"
@@ -31,6 +31,7 @@ class Claim(NamedTuple):
     arguments: str
     bound: object
     fence: str | None = None
+    answer: Answer | None = None
 
 
 def facts(fields: Fields, home: Path, path: str = PATH) -> dict[str, Json]:

@@ -16,7 +16,7 @@ from toolgate_cli.core.secrets import Secrets
 from toolgate_cli.core.types import Json
 from toolgate_cli.providers import command
 from toolgate_cli.providers.command import Fields
-from toolgate_cli.runtime.plugs import InvokeLimits
+from toolgate_cli.runtime.plugs import Answer, InvokeLimits
 
 
 class Claim(NamedTuple):
@@ -26,6 +26,7 @@ class Claim(NamedTuple):
     arguments: str
     bound: object
     fence: str | None = None
+    answer: Answer | None = None
 
 
 def bind(fields: Fields, home: Path, arguments: dict[str, Json]) -> command.Bound:

@@ -14,7 +14,7 @@ from toolgate_cli.core.intents import Continued, Done, Intent, Pause, View
 from toolgate_cli.core.results import ToolResult
 from toolgate_cli.core.turns import Completion, TurnRequest
 from toolgate_cli.core.types import Json
-from toolgate_cli.runtime.plugs import InvokeLimits, StepKind
+from toolgate_cli.runtime.plugs import Answer, InvokeLimits, StepKind
 
 OK = ToolResult("answered", ok=True, code=0, output='"done"', size=6)
 FAILED = ToolResult("answered", ok=False, code=1, message="it failed")
@@ -164,6 +164,7 @@ class Started(NamedTuple):
     arguments: str
     limits: InvokeLimits
     process: Any
+    answer: Answer | None = None
 
 
 class Tools:

@@ -189,7 +189,7 @@ class _Provider:
         self._tool = tool
 
     def invoke(self, claim: Any, limits: InvokeLimits) -> ToolResult:
-        started = Started(self._tool.capability, claim.call_id, claim.key, claim.arguments, limits, self._process)
+        started = Started(self._tool.capability, claim.call_id, claim.key, claim.arguments, limits, self._process, claim.answer)
         if limits.asks:
             self._process.home.watch.outside("a probe is asked")
             return self._process.home.tools.ask(claim.probe.name, started)

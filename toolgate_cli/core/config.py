@@ -13,11 +13,13 @@ Identity = Literal["declared", "os"]  # who the actor may say to be
 
 
 class ExitRules(NamedTuple):
-    """Declared exit codes; every other non-zero code means that the tool itself answered "failed"."""
+    """Declared exit codes; every other non-zero code means that the tool itself answered "failed". `confirm`: it stopped half-way with a
+    question, and is started again with the answer."""
 
     not_dispatched: tuple[int, ...] = ()
     permanent: tuple[int, ...] = ()
     business: Mapping[int, str] = {}
+    confirm: int | None = None
 
 
 class Condition(NamedTuple):

@@ -9,8 +9,9 @@ from .types import Effect
 
 Verdict = Literal["applied", "not_applied", "unknown"]  # of a reconciler
 
-Kind = Literal["success", "business", "permanent", "not_dispatched", "answered", "uncertain"]  # of results.Judged
-Next = Literal["settle", "repeat", "reconcile", "EXECUTION_FAILED", "OUTCOME_UNKNOWN"]
+Kind = Literal["success", "business", "permanent", "not_dispatched", "answered", "uncertain", "confirm"]  # of results.Judged
+Next = Literal["settle", "repeat", "reconcile", "EXECUTION_FAILED", "OUTCOME_UNKNOWN", "CONFIRMATION_REQUIRED"]
+ROUNDS = 3  # questions that a tool may ask in one go
 
 # kind -> effect -> (attempts left, attempts used up). A class that is not here is treated as unsafe.
 _TABLE: Mapping[Kind, Mapping[Effect, tuple[Next, Next]]] = {
@@ -25,6 +26,12 @@ _TABLE: Mapping[Kind, Mapping[Effect, tuple[Next, Next]]] = {
         "idempotent": ("settle", "settle"),
         "reconcilable": ("settle", "settle"),
         "unsafe": ("settle", "settle"),
+    },
+    "confirm": {
+        "read_only": ("CONFIRMATION_REQUIRED", "CONFIRMATION_REQUIRED"),
+        "idempotent": ("CONFIRMATION_REQUIRED", "CONFIRMATION_REQUIRED"),
+        "reconcilable": ("CONFIRMATION_REQUIRED", "CONFIRMATION_REQUIRED"),
+        "unsafe": ("CONFIRMATION_REQUIRED", "CONFIRMATION_REQUIRED"),
     },
     "permanent": {
         "read_only": ("EXECUTION_FAILED", "EXECUTION_FAILED"),

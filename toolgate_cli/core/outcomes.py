@@ -42,11 +42,23 @@ def _declared(tool: Tool, result: ToolResult) -> Judged | None:
         return _failure(
             "permanent", "yes", "unknown", f"{result.sign}_{code}", result.message or f"the tool ended with {code}, a permanent failure"
         )
+    if code == tool.exit.confirm:
+        return _question(result)
     if code in tool.exit.business:
         return _business(tool.exit.business[code], result.message)
     if code in tool.exit.not_dispatched:
         return _not_dispatched(result.message or f"the tool ended with {code}: nothing was dispatched")
     return None
+
+
+def _question(result: ToolResult) -> Judged:
+    """{"question": text, "state": anything}; a question that cannot be read is no end that anybody could judge."""
+    found, _ = _output(result)
+    if not isinstance(found, dict) or found.keys() - {"question", "state"} or not isinstance(asked := found.get("question"), str):
+        return _uncertain("UNJUDGEABLE", "the tool stopped half-way with a question that cannot be read")
+    if not asked.strip():
+        return _uncertain("UNJUDGEABLE", "the tool stopped half-way with an empty question")
+    return Judged("confirm", "yes", "unknown", "CONFIRM", canonical.encode(found.get("state")), clean(asked))
 
 
 def _of_success(tool: Tool, result: ToolResult) -> Judged:

@@ -33,11 +33,12 @@ class ToolResult(NamedTuple):
 class Judged(NamedTuple):
     """A result under the tool's declared outcome rules.
 
-    `kind`: success | business (settled, the run advances) | permanent | not_dispatched | answered (the tool said "failed") | uncertain
+    `kind`: success | business (settled, the run advances) | permanent | not_dispatched | answered (the tool said "failed") | uncertain |
+    confirm (it stopped half-way with a question, `message`, and a state, `body`)
     `body` is canonical JSON text of the result; for failures of the message.
     """
 
-    kind: Literal["success", "business", "permanent", "not_dispatched", "answered", "uncertain"]
+    kind: Literal["success", "business", "permanent", "not_dispatched", "answered", "uncertain", "confirm"]
     dispatched: Fact
     effect_applied: Fact
     code: str | None

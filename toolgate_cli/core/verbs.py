@@ -13,6 +13,8 @@ State = Literal[
     "APPROVAL_REQUIRED",
     "EXPIRED",  # an approval whose time is over
     "APPROVAL_IN_DOUBT",  # an approval of a call that may have taken effect already, and must not a second time
+    "CONFIRMATION_REQUIRED",
+    "UNANSWERED",  # a confirmation whose time is over: the tool is not started again
     "EXECUTION_FAILED",
     "FAILED_IN_DOUBT",  # a failure of such a call
     "NOT_VALID",  # a call whose arguments do not fit the schema
@@ -34,6 +36,8 @@ State = Literal[
 ]
 Handler = Literal[
     "start",
+    "answer_yes",
+    "answer_no",
     "lapsed",
     "ask_again",
     "refuse",
@@ -57,6 +61,8 @@ TABLE: Mapping[State, Mapping[Verb, Handler]] = {
     "APPROVAL_REQUIRED": {"approve": "start", "reject": "refuse", "cancel": "cancel"},
     "EXPIRED": {"approve": "lapsed", "reject": "refuse", "retry": "ask_again", "cancel": "cancel"},
     "APPROVAL_IN_DOUBT": {"approve": "start", "reject": "refuse", "cancel": "cancel"},
+    "CONFIRMATION_REQUIRED": {"approve": "answer_yes", "reject": "answer_no", "cancel": "cancel"},
+    "UNANSWERED": {"approve": "lapsed", "reject": "refuse", "continue-tool": "give_up", "cancel": "cancel"},
     "EXECUTION_FAILED": {"reject": "refuse", "retry": "replay", "continue-tool": "give_up", "cancel": "cancel"},
     "FAILED_IN_DOUBT": {"reject": "refuse", "retry": "replay", "continue-tool": "give_up", "cancel": "cancel"},
     "NOT_VALID": {"reject": "refuse", "retry": "replay", "continue-tool": "give_up", "cancel": "cancel"},
@@ -81,6 +87,8 @@ _WORKS: Mapping[State, str] = {
     "APPROVAL_REQUIRED": "approve | reject",
     "EXPIRED": "retry | reject",
     "APPROVAL_IN_DOUBT": "reject | approve --may-run-twice",
+    "CONFIRMATION_REQUIRED": "approve | reject",
+    "UNANSWERED": "reject | continue-tool",
     "EXECUTION_FAILED": "retry | reject | continue-tool",
     "FAILED_IN_DOUBT": "continue-tool --outcome-file | retry --may-run-twice | reject",
     "NOT_VALID": "continue-tool | reject | retry",
@@ -117,6 +125,7 @@ _NAMES: Mapping[State, str] = {
     "FAILED_IN_DOUBT": "EXECUTION_FAILED of a call that may have taken effect",
     "NOT_VALID": "EXECUTION_FAILED of arguments that do not validate",
     "NOT_RECEIVED": "EXECUTION_FAILED of arguments that are not stored",
+    "UNANSWERED": "CONFIRMATION_REQUIRED that has expired",
     "DRIVEN": "RUNNING",
     "CANCELLED_IN_DOUBT": "OUTCOME_UNKNOWN of a cancelled run",
 }
@@ -178,8 +187,8 @@ def moves(state: State, verb: Verb) -> bool:
 
 
 class Waits(NamedTuple):
-    """What of an open row decides which state it is. `expired` counts for approvals alone; `doubt`: a start of the call may have taken
-    effect, and it is not declared safe to repeat; `refused`: the phase in which its arguments were."""
+    """What of an open row decides which state it is. `expired` counts where an answer is waited for; `doubt`: a start of the call may have
+    taken effect, and it is not declared safe to repeat; `refused`: the phase in which its arguments were."""
 
     origin: Origin
     expired: bool = False
@@ -199,4 +208,6 @@ def state_of(run_status: Status, waits: Waits | None, driven: bool = False) -> S
         return "EXPIRED" if waits.expired else "APPROVAL_IN_DOUBT" if waits.doubt else origin
     if origin == "EXECUTION_FAILED" and (waits.doubt or waits.refused is not None):
         return "FAILED_IN_DOUBT" if waits.doubt else "NOT_RECEIVED" if waits.refused == "RECEIVE" else "NOT_VALID"
-    return origin if origin in TABLE else "UNKNOWN"  # type: ignore[return-value]  # a state of that name
+    if origin == "CONFIRMATION_REQUIRED" and waits.expired:
+        return "UNANSWERED"
+    return origin if origin in TABLE else "UNKNOWN"

@@ -27,7 +27,7 @@ class Question(NamedTuple):
     workflow: str
     started: int  # starts of the run so far
     was: Row | None = None
-    verb: Literal["ask", "approve", "retry", "edit"] = "ask"
+    verb: Literal["ask", "approve", "retry", "edit", "answer"] = "ask"  # answer: the tool goes on with its stored state
     wary: bool = False
     refusal: str | None = None  # why the arguments were not taken, "CODE at POINTER: why"
     since: str = ""  # when the run began
@@ -165,7 +165,7 @@ def _ruled(q: Question, tool: Tool, ready: Ready, bound: object, arguments: dict
     changed = q.was is not None and q.was.call_digest != digest
     cleared = _clearance(q, ruling, changed)
     over = _over(q, world.config) if cleared is not None else None
-    if "precheck" in tool.probes and over is None:
+    if "precheck" in tool.probes and over is None and q.verb != "answer":  # it is about a beginning
         answer = _asked(q, "precheck", ready, world)
         if isinstance(answer, Needs):
             return answer
@@ -217,9 +217,9 @@ def _clearance(q: Question, ruling: policy.Ruling, changed: bool) -> Cleared | N
     if q.was is not None and not changed:
         if q.verb == "approve" or (q.verb == "edit" and ruling.decision == "require_approval" and _asks_for_one(q.was, ruling.rule)):
             return "approval"
-        if q.verb == "retry" and q.was.cleared in ("policy", "approval"):
+        if q.verb in ("retry", "answer") and q.was.cleared in ("policy", "approval"):
             return q.was.cleared
-    if q.verb == "approve" or (q.verb == "edit" and changed):
+    if q.verb in ("approve", "answer") or (q.verb == "edit" and changed):
         return None  # what waits for approval and changed is asked again, whatever the policy says now
     return "policy" if ruling.decision == "allow" and not q.wary else None
 

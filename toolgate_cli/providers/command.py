@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 
 PROBE = "-"  # the mark of no call
+CONFIRMS = True
 _SCRIPTS = (".py", ".sh", ".bash", ".js", ".mjs", ".cjs", ".ts", ".rb", ".pl", ".php", ".lua", ".jar")
 
 
@@ -150,8 +151,12 @@ def invoke(claim: Started, limits: InvokeLimits) -> ToolResult:
     bound = claim.bound
     assert isinstance(bound, Bound)
     stdin = claim.arguments.encode() if bound.stdin == "json" else None
+    if claim.answer is not None:  # it goes on from where it stopped
+        stdin = claim.answer.state.encode()
     try:
         env = _filling.environment(claim, bound.path, {**bound.env, **_filling.opened(claim, bound.sealed, limits.secrets)})
+        if claim.answer is not None:
+            env["TOOLGATE_ANSWER"] = claim.answer.word
     except ToolgateError as error:
         return ToolResult("not_dispatched", message=error.message)
     mark = claim.call_id if not limits.asks else PROBE

@@ -16,7 +16,7 @@ from ..core.records import Call, EventQuery, Row, Vote
 from ..core.types import Json
 from ..core.verdict import Park, Question, Start
 from ..core.world import Needs
-from . import doubted, editing, ending, gate, parking, recovery, standing
+from . import confirming, doubted, editing, ending, gate, parking, recovery, standing
 from .answers import EffectWord
 from .cases import Case, Decided, Decision, Undone, claim, said
 from .engine import Engine
@@ -25,7 +25,7 @@ from .sealing import tells
 from .unit import Unit
 from .work import Invoke
 
-Handler: TypeAlias = Callable[[Case], "Decided | Needs"]
+Handler: TypeAlias = Callable[[Case], "Decided | Needs | ToolgateError"]  # an error: the refusal is to be on record
 
 
 def decide(engine: Engine, target: Row, decision: Decision, ask: Callable[[Call], None] | None = None) -> EffectWord:
@@ -80,7 +80,7 @@ def _decide(engine: Engine, unit: Unit, target: Row, decision: Decision) -> Deci
     if standing.is_over(row, unit.now) and row.on_expiry == "reject" and run.status != "CANCELLED":
         return ending.lapse(case)
     name = standing.handler(unit.tx, run, row, decision.verb, standing.of(unit))
-    if name == "start" and row.expires_at is not None and unit.behind:  # what cannot be judged is no yes (I5)
+    if name in ("start", "answer_yes", "answer_no") and row.expires_at is not None and unit.behind:  # what cannot be judged is no yes (I5)
         raise ToolgateError(
             "expired",
             f"the clock is behind the log, whose last event is of {unit.now}: nobody can tell whether {row.id} has expired",
@@ -95,7 +95,8 @@ def _decide(engine: Engine, unit: Unit, target: Row, decision: Decision) -> Deci
         quorum.may_decide(row, unit.person.name, stored[0].requested_by, config.approvers, decision.verb)
     except ToolgateError as refusal:
         return _refused(case, refusal)
-    return handler(case)
+    decided = handler(case)
+    return _refused(case, decided) if isinstance(decided, ToolgateError) else decided
 
 
 def _refused(case: Case, refusal: ToolgateError) -> Decided:
@@ -106,13 +107,13 @@ def _refused(case: Case, refusal: ToolgateError) -> Decided:
 
 
 # ---- the handlers of the table of verbs ----
-def _start(case: Case) -> Decided | Needs:
+def _start(case: Case) -> Decided | Needs | ToolgateError:
     edited = editing.revision(case) if case.decision.arguments is not None else None
     if edited is not None:
         return _edit(case, edited)
     found = doubted.look(case, "TOOL_INVOCATION_APPROVED", "approved")
     if not isinstance(found, Case):
-        return _refused(case, found) if isinstance(found, ToolgateError) else found
+        return found
     case = found
     verdict = gate.judge(case.unit, _question(case, "approve"), case.engine.world)
     if isinstance(verdict, Needs):
@@ -174,10 +175,10 @@ def _vote(case: Case, *, last: bool = False) -> None:
         case.unit.decided("TOOL_INVOCATION_VOTED", case.run, case.row, case.call, said(case))
 
 
-def _replay(case: Case) -> Decided | Needs:
+def _replay(case: Case) -> Decided | Needs | ToolgateError:
     found = doubted.look(case, "TOOL_INVOCATION_RETRIED", "retried")
     if not isinstance(found, Case):
-        return _refused(case, found) if isinstance(found, ToolgateError) else found
+        return found
     case = found
     verdict = gate.judge(case.unit, _question(case, "retry"), case.engine.world)
     if isinstance(verdict, Needs):
@@ -185,14 +186,14 @@ def _replay(case: Case) -> Decided | Needs:
     return _carry_out(case, verdict, "TOOL_INVOCATION_RETRIED", "retried")
 
 
-def _ask_again(case: Case) -> Decided | Needs:
+def _ask_again(case: Case) -> Decided | Needs | ToolgateError:
     """An approval that expired: the whole gate again, with a fresh row if a person is still to be asked."""
     verdict = gate.judge(case.unit, _question(case, "ask"), case.engine.world)
     if isinstance(verdict, Needs):
         return verdict
     found = doubted.look(case, "TOOL_INVOCATION_RETRIED", "retried") if isinstance(verdict, Start) else case
     if not isinstance(found, Case):
-        return _refused(case, found) if isinstance(found, ToolgateError) else found
+        return found
     case = found
     return _carry_out(case, verdict, "TOOL_INVOCATION_RETRIED", "retried")
 
@@ -252,6 +253,8 @@ def _parked_again(verdict: Park, row: Row, *, asked_again: bool = False, as_edit
 
 HANDLERS: dict[str, Handler] = {
     "start": _start,
+    "answer_yes": confirming.yes,
+    "answer_no": confirming.no,
     "refuse": ending.refuse,
     "replay": _replay,
     "ask_again": _ask_again,

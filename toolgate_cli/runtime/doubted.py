@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 def look(case: Case, event: str, effect: EffectWord) -> Case | Decided | Needs | ToolgateError:
     """The case as it goes on, or how it ends: settled by the reconciler (`event` and `effect` are the decision's), or refused."""
-    if (running := _still_running(case)) is not None:
+    if (running := still_running(case)) is not None:
         return running
     found = reconciling.find(case.unit, case.run, case.call, case.row, case.engine.world)
     if isinstance(found, Needs):
@@ -35,7 +35,7 @@ def refusal(case: Case, found: Reconciled | None = None) -> ToolgateError | None
     """Starting a doubtful call needs the flag, unless the stricter of its effect class then and now permits repetition. `found`: what its
     reconciler, which does not know either, says."""
     row = case.row
-    if (running := _still_running(case)) is not None:
+    if (running := still_running(case)) is not None:
         return running
     if row.doubt is None or case.decision.may_run_twice:
         return None
@@ -51,7 +51,8 @@ def refusal(case: Case, found: Reconciled | None = None) -> ToolgateError | None
     return ToolgateError("unknown_outcome", f"an earlier start of {row.id} may have taken effect, and {why}", found_out)
 
 
-def _still_running(case: Case) -> ToolgateError | None:
+def still_running(case: Case) -> ToolgateError | None:
+    """Why nothing of the call can be started now."""
     if case.unit.ports.owners.left_behind(case.row.left_behind):
         return ToolgateError("unknown_outcome", f"a process of {case.row.id} is still running", "end it, then decide again")
     return None

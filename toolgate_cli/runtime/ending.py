@@ -33,6 +33,9 @@ def lapse(case: Case) -> Decided:
 
 
 def lapsed(case: Case) -> Decided:
+    if case.row.origin == "CONFIRMATION_REQUIRED":
+        hint = f"it is not started again: toolgate reject {case.row.id}"
+        raise ToolgateError("expired", f"the question of {case.row.id} expired at {case.row.expires_at}", hint)
     raise ToolgateError("expired", f"{case.row.id} expired at {case.row.expires_at}", f"ask again: toolgate retry {case.row.id}")
 
 

@@ -175,7 +175,7 @@ class Engine:
         with self.write() as unit:
             run = unit.tx.run(claim.run_id)
             assert run is not None, claim.run_id
-            settling.settle(unit, run, claim, ToolResult("uncertain", message="interrupted while it ran"))
+            settling.settle(unit, run, claim, ToolResult("uncertain", message="interrupted while it ran"), self.world.config)
             if run.status not in ("COMPLETED", "FAILED", "CANCELLED") and unit.is_sound(run):
                 put(unit, waiting(unit, run)._replace(owner=None if self._owned(unit, run) else run.owner), run.version)
 
@@ -183,7 +183,7 @@ class Engine:
         match work:
             case Invoke(claim):
                 assert isinstance(came, ToolResult)
-                following = settling.settle(unit, run, claim, came)
+                following = settling.settle(unit, run, claim, came, self.world.config)
                 if following is not None:
                     pause = effects.backoff(following.number - following.row.starts - 1, unit.ports.mint.jitter())
                     left = time_left(self.world.config, run.created_at, unit.now)

@@ -20,7 +20,8 @@ from ..core.values import NamedTuple
 from ..core.verdict import Question, Start, Verdict, evaluate, time_left
 from ..core.world import Needs, Probe, World
 from .parking import ARGUMENTS, digest, of_revision, parked_by_the_chain
-from .plugs import InvokeLimits
+from .plugs import Answer, InvokeLimits
+from .rounds import answer
 from .unit import Unit
 
 if TYPE_CHECKING:
@@ -56,6 +57,10 @@ class Claim(NamedTuple):
     def arguments(self) -> str:
         return self.call.arguments or "{}"
 
+    @property
+    def answer(self) -> Answer | None:
+        return answer(self.attempt.row)
+
 
 class Asking(NamedTuple):
     """A probe on its way to the provider. It is no start: it has no lock, no attempt, and no event."""
@@ -63,6 +68,7 @@ class Asking(NamedTuple):
     probe: Probe
     bound: object
     fence: None = None
+    answer: None = None
 
     @property
     def call_id(self) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 
 from ..core.secrets import NONE, Secrets
 from ..core.values import NamedTuple
@@ -28,6 +28,13 @@ class InvokeLimits(NamedTuple):
     asks: bool = False
 
 
+class Answer(NamedTuple):
+    """What a person said to a tool that had stopped half-way, and the state that it had stopped with, as canonical JSON."""
+
+    word: Literal["yes", "no"]
+    state: str
+
+
 class Started(Protocol):
     """What a provider needs to know of a claim."""
 
@@ -44,6 +51,11 @@ class Started(Protocol):
     @property
     def fence(self) -> str | None:
         """The name of the lock that every descendant of the tool inherits."""
+        ...
+
+    @property
+    def answer(self) -> Answer | None:
+        """None: it begins."""
         ...
 
 
@@ -67,7 +79,8 @@ class Provider(Protocol):
     """One file of providers/: `Fields` (an annotated NamedTuple) is its table in toolgate.toml. It may also have `doubts(fields, home)`:
     what in its table probably names nothing that is there, as (path in the table, text), for `workflow check`; `CODES`, a range: what
     `[tools.NAME.exit]` may name (by default exit codes, 1 to 255), and `shows(fields, arguments)`: the call as it will be made, by name,
-    for who decides on it (pure; no value of a secret)."""
+    for who decides on it (pure; no value of a secret).
+    `CONFIRMS = True`: a tool of it can stop half-way with a question."""
 
     Fields: type
 

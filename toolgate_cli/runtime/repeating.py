@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from ..core import effects
 from ..core.errors import ToolgateError
 from ..core.records import Attempt, Call, Run
 from ..core.types import Json
 from ..core.verdict import Park, Question
 from ..core.world import Needs, World
-from . import gate, parking, reconciling, settling
+from . import gate, parking, reconciling, rounds, settling
 from .place import put
 from .unit import Unit
 from .work import Invoke, Prepare, Work
@@ -56,7 +58,8 @@ def _start(
     unit: Unit, run: Run, call: Call, held: Attempt, world: World, waiting: Attempt, told: dict[str, Json] | None = None
 ) -> Work | None:
     """`waiting`: the attempt as it is stored."""
-    question = Question(call, run.workflow, run.started, held.row, "retry", since=run.created_at)
+    verb: Literal["retry", "answer"] = "retry" if rounds.answer(held.row) is None else "answer"
+    question = Question(call, run.workflow, run.started, held.row, verb, since=run.created_at)
     verdict = gate.judge(unit, question, world)
     if isinstance(verdict, Needs):
         return Prepare(verdict, waiting)

@@ -5,18 +5,19 @@ from __future__ import annotations
 
 from typing import Literal
 
-from ..core import canonical, effects, outcomes
-from ..core.config import Tool
+from ..core import canonical, durations, effects, outcomes
+from ..core.config import Config, Tool
 from ..core.records import Attempt, Call, Outcome, Row, Run
 from ..core.results import Judged, ToolResult
 from ..core.soundness import clean
 from ..core.types import Json
+from . import rounds
 from .gate import Claim
 from .parking import digest, keep
 from .unit import Unit
 
 
-def settle(unit: Unit, run: Run, claim: Claim, result: ToolResult) -> Attempt | None:
+def settle(unit: Unit, run: Run, claim: Claim, result: ToolResult, config: Config) -> Attempt | None:
     """T2: takes the attempt and records what became of it; its next attempt, where it is to be repeated. A result that comes too late is an
     event and changes nothing."""
     judged = outcomes.judge(claim.tool, result)
@@ -42,7 +43,31 @@ def settle(unit: Unit, run: Run, claim: Claim, result: ToolResult) -> Attempt | 
         told: dict[str, Json] = {**facts, "outcome": status}
         unit.record("TOOL_INVOCATION_COMPLETED", run, told, call=claim.call, digest=held.row.call_digest, attempt=held.number)
         return None
+    if judged.kind == "confirm":
+        _stopped(unit, run, claim, held, judged, result, facts, config)
+        return None
     return _failed(unit, run, claim, held, judged, result, facts)
+
+
+def _stopped(
+    unit: Unit, run: Run, claim: Claim, held: Attempt, judged: Judged, result: ToolResult, facts: dict[str, Json], config: Config
+) -> None:
+    """It stopped half-way with a question, which waits for a person as an approval does; after so many of them it has failed."""
+    row, round = _after_start(held, claim.tool, judged, result), rounds.number(held.row) + 1
+    if round > effects.ROUNDS:
+        reason = f"it asked more than {effects.ROUNDS} questions: {judged.message}"
+        told: dict[str, Json] = {"phase": "INVOKE", **facts, "code": "TOO_MANY_CONFIRMATIONS", "message": reason}
+        keep(unit, run, claim.call, row._replace(origin="EXECUTION_FAILED", reason=reason), "TOOL_INVOCATION_FAILED", told)
+        return
+    row = row._replace(
+        origin="CONFIRMATION_REQUIRED", reason=judged.message, last=rounds.question(judged.message, canonical.parse(judged.body), round)
+    )
+    asks = (rule for rule in config.policy.rules if rule.name == row.rule and rule.decision == "require_approval")
+    rule = next(asks, None)
+    if rule is not None and rule.expires_in is not None:
+        row = row._replace(expires_at=durations.later(unit.now, rule.expires_in), on_expiry="stay" if row.doubt else rule.on_expiry)
+    told = {"reason": judged.message, **facts, "round": round}
+    keep(unit, run, claim.call, row, "TOOL_INVOCATION_CONFIRMATION_PENDING", told)
 
 
 def _failed(
@@ -55,7 +80,8 @@ def _failed(
     if then == "reconcile" and (result.survivors or result.left_behind is not None):
         then = "OUTCOME_UNKNOWN"  # what has not come to its end cannot be asked about
     if then in ("repeat", "reconcile"):
-        waiting = held._replace(row=held.row._replace(doubt=row.doubt, last=row.last), number=held.number + 1, state="waiting")
+        last = row.last if rounds.answer(held.row) is None else held.row.last  # the next attempt is told the same answer
+        waiting = held._replace(row=held.row._replace(doubt=row.doubt, last=last), number=held.number + 1, state="waiting")
         told: dict[str, Json] = {"phase": "INVOKE", **facts, f"{then}s": True, "attempt_row": digest(waiting.row)}
         event = "TOOL_INVOCATION_OUTCOME_UNKNOWN" if judged.kind == "uncertain" else "TOOL_INVOCATION_FAILED"
         unit.record(event, run, told, call=claim.call, digest=held.row.call_digest, attempt=held.number)

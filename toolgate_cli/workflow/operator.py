@@ -51,8 +51,9 @@ def _tool(name: str, raw: Table, gate: shapes.Gate, kinds: Kinds, outside: Outsi
     own = cast(Table, raw[provider])
     schema = _schema(made, outside)
     exits = config.ExitRules(
-        made.exit.not_dispatched, made.exit.permanent, {int(code): word for code, word in made.exit.business.items()}
+        made.exit.not_dispatched, made.exit.permanent, {int(code): word for code, word in made.exit.business.items()}, made.exit.confirm
     )  # fmt: skip
+    asks: dict[str, Json] = {} if exits.confirm is None else {"confirm": exits.confirm}
     failures = tuple(map(_fail_when, made.fail_when))
     asked = probes(raw)
     declared: Json = {
@@ -66,6 +67,7 @@ def _tool(name: str, raw: Table, gate: shapes.Gate, kinds: Kinds, outside: Outsi
             "not_dispatched": list(exits.not_dispatched),
             "permanent": list(exits.permanent),
             "business": {str(code): word for code, word in exits.business.items()},
+            **asks,
         },
         "fail_when": [[*failure.condition, failure.code, failure.on_missing] for failure in failures],
         **({} if made.output_schema is None else {"output_schema": made.output_schema}),

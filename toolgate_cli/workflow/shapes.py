@@ -45,6 +45,7 @@ class Exit(NamedTuple):
     not_dispatched: tuple[ExitCode, ...] = ()
     permanent: tuple[ExitCode, ...] = ()
     business: Mapping[str, Text] = {}
+    confirm: ExitCode | None = None
 
 
 class FailWhen(NamedTuple):
@@ -77,6 +78,7 @@ class Tool(NamedTuple):
     input_schema_file: Annotated[str, Path()] | None = None
     output_schema: Json = None
     exit: Exit = Exit()
+    may_confirm: bool = False
     fail_when: tuple[Mapping[str, Json], ...] = ()
     tenant_of: TenantOf | None = None
     precheck: Mapping[str, Json] | None = None

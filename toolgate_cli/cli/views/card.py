@@ -28,7 +28,8 @@ def _fields(waiting: Waiting) -> Iterator[Field]:
     yield field("workflow", waiting.workflow)
     yield field("step", row.step)
     yield from _call(waiting)
-    for name, value in (("reason", row.reason), ("rule", row.rule), ("scope", row.approver_scope)):
+    why = "question" if row.origin == "CONFIRMATION_REQUIRED" else "reason"
+    for name, value in ((why, row.reason), ("rule", row.rule), ("scope", row.approver_scope)):
         if value is not None:
             yield field(name, value)
     if row.origin in ("APPROVAL_REQUIRED", "STEP_APPROVAL", "ESCALATION"):  # what no approval moves has none to count

@@ -56,7 +56,9 @@ class Tools:
         check_tenant_of(table, self.schemas.get(name), path, self._issues)
         if isinstance(named := table.get("tenant_of"), dict):
             self._check_references(named.get("command"), _arguments(table.get("input_schema")), (*path, "tenant_of", "command"))
-        self._check_exit(table, self._codes([name for name in providers if name in table]), path)
+        used = [name for name in providers if name in table]
+        self._check_exit(table, self._codes(used), path)
+        self._check_confirm(table, used, path)
         self._check_fail_when(table, path)
 
     def _check_provider(self, table: Mapping[str, Json], used: list[str], path: KeyPath) -> None:
@@ -174,7 +176,7 @@ class Tools:
         for key, declared in exits.items() if isinstance(exits, dict) else ():
             where = (*path, "exit", key)
             for place, code in _each(declared):
-                number = self._exit_code(code, codes, (*where, place))
+                number = self._exit_code(code, codes, where if isinstance(declared, int) else (*where, place))
                 if number is not None and seen.setdefault(number, key) != key:
                     self._issues.add(where, f"{number} is declared under {seen[number]} already")
 
@@ -184,6 +186,16 @@ class Tools:
             return number
         self._issues.add(where, "not an exit code", f"a number from {codes[0]} to {codes[-1]}")
         return None
+
+    def _check_confirm(self, table: Mapping[str, Json], used: list[str], path: KeyPath) -> None:
+        exits = table.get("exit")
+        code = exits.get("confirm") if isinstance(exits, dict) else None
+        if (code is not None) != (table.get("may_confirm") is True):
+            where = (*path, "may_confirm") if code is None else (*path, "exit", "confirm")
+            self._issues.add(where, "may_confirm and exit.confirm go together", "say may_confirm = true, and the exit code of a question")
+        elif code is not None and not all(getattr(self._kinds.provider(name), "CONFIRMS", False) for name in used):
+            asking = [name for name in self._kinds.providers() if getattr(self._kinds.provider(name), "CONFIRMS", False)]
+            self._issues.add((*path, "exit", "confirm"), "a tool of this kind cannot stop with a question", f"only of {', '.join(asking)}")
 
     def _check_fail_when(self, table: Mapping[str, Json], path: KeyPath) -> None:
         entries = table.get("fail_when")
@@ -202,7 +214,10 @@ def _is_tool(key: str, held: Json, providers: tuple[str, ...]) -> bool:
 
 
 def _each(declared: Json) -> Iterator[tuple[str | int, Json]]:
-    """The codes of a list, or those that are keys, with their places."""
+    """The codes of a list, or those that are keys, with their places; or the one."""
+    if isinstance(declared, int):
+        yield "", declared
+        return
     yield from enumerate(declared) if isinstance(declared, list) else ((key, key) for key in declared) if isinstance(declared, dict) else ()
 
 
