@@ -65,7 +65,7 @@ def _sound(home: Path) -> None:
     verified = workers.run(home, "audit", "verify")
     assert verified.code == 0 and verified.answer["ok"], verified
     facts.intact(home)
-    unsafe = {call for (call, _), event in ended.starts().items() if event.payload["effect"] == "unsafe"}
+    unsafe = {call for (call, _), event in ended.starts().items() if event.payload["effect"] in ("unsafe", "reconcilable")}
     twice = Counter({call: n for call, n in homes.effects(home).items() if call in unsafe and n > 1})
     flagged = {e.call for e in ended.events if e.payload.get("may_run_twice")}
     assert set(twice) <= flagged, f"took effect twice: {twice}"

@@ -18,7 +18,8 @@ STATUSES = (
     *OVER, "RUNNING", "PAUSED", "AWAITING_INPUT", "AWAITING_APPROVAL", "AWAITING_TOOL_APPROVAL", "AWAITING_TOOL_DECISION",
     "AWAITING_REVIEW", "AWAITING_STEP_APPROVAL",
 )  # fmt: skip
-ENDS = tuple(f"TOOL_INVOCATION_{end}" for end in ("COMPLETED", "FAILED", "OUTCOME_UNKNOWN", "LATE_RESULT", "CANCELLED"))
+_ENDS = ("COMPLETED", "FAILED", "OUTCOME_UNKNOWN", "CONFIRMATION_PENDING", "LATE_RESULT", "CANCELLED")
+ENDS = tuple(f"TOOL_INVOCATION_{end}" for end in _ENDS)
 REPEATS = ("TOOL_INVOCATION_APPROVED", "TOOL_INVOCATION_RETRIED")  # a person's word that a call may be started
 
 
@@ -95,7 +96,7 @@ def read(home: Path) -> Facts:
 
 def _batch(text: str) -> tuple[str, ...]:
     frame = cursor.load(text)[-1]
-    return frame.calls if frame.phase == cursor.CALLS else ()
+    return frame.calls if frame.phase in (cursor.ASKED, cursor.CALLS) else ()
 
 
 def intact(home: Path) -> None:
@@ -117,6 +118,7 @@ def nothing_doubled(home: Path, facts: Facts) -> None:
         if all(event.payload["effect"] == "unsafe" for event in own):
             free = sum(event.payload["cleared"] == "policy" and event.attempt == 1 for event in own)
             said = facts.count(*REPEATS, call=call)
+            said += sum(e.call == call and e.type == "TOOL_INVOCATION_REJECTED" and "answer" in e.payload for e in facts.events)
             assert number <= free + said, f"{call} was started {number} times: {free} by policy, {said} by a person"
     late = {e.call for e in facts.events if e.type == "TOOL_INVOCATION_COMPLETED"} - set(effects(home))
     assert not late, f"done without an effect: {late}"

@@ -27,6 +27,9 @@ def note(name):
 
 mode = open("mode").read().split()
 tries = note("tries.log")
+if mode[0] == "ask" and "TOOLGATE_ANSWER" not in os.environ:
+    print('{"question": "is ann right", "state": {"to": "ann"}}')
+    sys.exit(70)
 if mode[0] == "fail" or (mode[0] == "fail-once" and tries == 1):
     sys.exit(1)
 if mode[0] == "sleep":
@@ -55,6 +58,12 @@ if mode[0] == "linger":
 print("1")
 """
 
+STATUS = r"""
+import os
+done = os.environ["TOOLGATE_CALL"] in (open("effects.log").read().split() if os.path.exists("effects.log") else [])
+print('{"applied": true, "result": 1}' if done else '{"applied": false}')
+"""
+
 _WHAT = TOOL.index("mode = ")
 FUNCTION = TOOL[:_WHAT] + "def pay(to):\n" + textwrap.indent(TOOL[_WHAT:].replace('print("1")', "return 1"), "    ")
 DEFINITION: served.Definition = {
@@ -76,6 +85,8 @@ TABLES = {  # how each provider makes the same call: what stands behind the clas
     "mcp": lambda: f"[mcp.ledger]\ncommand = {json.dumps((sys.executable, *COMMAND))}",
 }
 
+QUESTIONS = "exit = { confirm = 70 }\nmay_confirm = true\n"
+RECONCILE = f'[tools."ledger.pay".reconcile]\nargv = ["{sys.executable}", "-I", "-S", "status.py"]'
 CONFIG = """
 schema = 1
 [tools."ledger.pay"]
@@ -83,7 +94,9 @@ safety = "{safety}"
 effect = "{effect}"
 timeout = "20s"
 max_attempts = 2
+{questions}
 {table}
+{more}
 [policy]
 default = "{policy}"
 [models.default]
@@ -243,7 +256,10 @@ def make(
     (path / "pay.py").write_text(FILES.get(provider, TOOL))
     safety = "read_only" if effect == "read_only" else "write"
     table = TABLES[provider]()
-    (path / "toolgate.toml").write_text(CONFIG.format(effect=effect, safety=safety, policy=policy, table=table))
+    (path / "status.py").write_text(STATUS)
+    more, questions = RECONCILE if effect == "reconcilable" else "", QUESTIONS if provider == "command" else ""
+    words = {"effect": effect, "safety": safety, "policy": policy, "table": table}
+    (path / "toolgate.toml").write_text(CONFIG.format(**words, more=more, questions=questions))
     if provider == "mcp":
         served.lock(path, "ledger", (sys.executable, *COMMAND), DEFINITION)
     (path / "script.toml").write_text(SCRIPT)

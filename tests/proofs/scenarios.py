@@ -106,6 +106,8 @@ SCENARIOS = (
     Scenario("retry of a doubt", ("retry", "{ref}", "--may-run-twice"), "TOOL_INVOCATION_RETRIED", killed),
     Scenario("continue-tool", GIVE_UP, "TOOL_INVOCATION_CONTINUED", started, mode="fail"),
     Scenario("continue-tool with an outcome", (*GIVE_UP, "--outcome-file", "settled.json"), "TOOL_INVOCATION_CONTINUED", killed),
+    Scenario("approve of a question", APPROVE, "TOOL_INVOCATION_APPROVED", started, mode="ask"),
+    Scenario("reject of a question", ("reject", "{ref}"), "TOOL_INVOCATION_REJECTED", started, mode="ask"),
     Scenario("cancel", ("cancel", "{run}"), "RUN_CANCELLED", started, policy="require_approval"),
     Scenario("cancel of a doubt", ("cancel", "{run}"), "RUN_CANCELLED", killed),
     Scenario("answer", ("answer", "{run}", "number=7"), "INPUT_SUBMITTED", started),

@@ -16,9 +16,10 @@ from proofs.workers import Crash
 
 from toolgate_cli.host import crash
 
-EFFECTS = ("unsafe", "idempotent", "read_only")
+EFFECTS = ("unsafe", "idempotent", "read_only", "reconcilable")
 PLAIN = ("start, failing once", "unsafe")  # nothing is repeated: it is what a retry begins with
 REPEATED = ("start, failing once", "start, in doubt once")  # where the effect class makes a difference
+BRIEF = (*REPEATED, "approve of a question", "reject of a question")
 pytestmark = pytest.mark.timeout(14_400)  # of the long version
 Tell = Callable[[str, int], None]
 EACH = 3  # of so many points one is proved without `--long`, another one each time; what fails names its point, and `--long` has them all
@@ -30,12 +31,18 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         return
     long = metafunc.config.getoption("--long")
     cells = [(scenario, effect) for scenario in SCENARIOS for effect in EFFECTS]
-    chosen = [cell for cell in cells if long or ((cell[1] == "unsafe" or cell[0].name in REPEATED) and (cell[0].name, cell[1]) != PLAIN)]
+    chosen = [cell for cell in cells if long or _short(cell[0].name, cell[1])]
     metafunc.parametrize(("scenario", "effect"), chosen, ids=[f"{scenario.name}-{effect}" for scenario, effect in chosen])
 
 
+def _short(name: str, effect: str) -> bool:
+    if name == "retry of a doubt" and effect == "reconcilable":
+        return True  # it is asked first
+    return (effect == "unsafe" or name in REPEATED) and (name, effect) != PLAIN
+
+
 def test_a_crash_at_every_point_of_a_verb_loses_and_doubles_nothing(scenario: Scenario, effect: str, long: bool, tally: Tell) -> None:
-    brief = not long and scenario.name in REPEATED
+    brief = not long and (scenario.name in BRIEF or effect == "reconcilable")
     with homes.folder() as folder:
         before = scenarios.ready(scenario, effect, folder / "before", brief)
         points = _points(before, folder)

@@ -61,3 +61,28 @@ def _cancelled(home: Path, call: str, left: facts.Facts, taken: str) -> None:
         ended = left.count("TOOL_INVOCATION_LATE_RESULT", call=call) + left.count(WON["cancel"], call=call)
         assert settled or ended == 1 or left.rows[call].origin == "OUTCOME_UNKNOWN"
         assert not settled or homes.effects(home)[call] == 1
+
+
+AGENT = 'schema = 1\nid = "pay"\n[[steps]]\nid = "clerk"\ntype = "agent"\nagent = "clerk"\n'
+CALL = '{{ type = "tool_invocation", capability = "ledger.pay", arguments = {{ to = "{}" }} }}'
+
+
+def test_of_five_calls_that_start_at_once_as_many_pass_as_the_limit_allows(long: bool, tally: Tell) -> None:
+    calls = ", ".join(CALL.format(name) for name in ("ann", "bob", "cid", "dan", "eve"))
+    with homes.folder() as folder:
+        before = homes.make(folder / "before", policy="require_approval", flow=AGENT, mode="sleep 0.2")
+        (before / "script.toml").write_text(f"schema = 1\n[[turns]]\nordinal = 0\ncommands = [{calls}]\n[[turns]]\ncommands = []\n")
+        file = before / "toolgate.toml"
+        file.write_text(file.read_text().replace("schema = 1\n", "schema = 1\n[limits]\ncalls_per_run = 3\n", 1))
+        assert workers.run(before, "start", "pay").code == 0
+        waiting = list(facts.read(before).rows)
+        assert len(waiting) == 5
+        for number in range(200 if long else 5):
+            home = homes.copy(before, folder / str(number))
+            workers.together(home, *(("approve", call) for call in waiting))
+            left = facts.read(home)
+            assert len(homes.effects(home)) == sum(homes.effects(home).values()) == left.count("TOOL_INVOCATION_STARTED") == 3
+            refused = [event.payload["code"] for event in left.events if event.type == "TOOL_INVOCATION_DENIED"]
+            assert refused == ["limit_exceeded"] * 2 and {row.origin for row in left.rows.values()} == {"EXECUTION_FAILED"}
+            facts.nothing_lost(left)
+            tally("limits held", 1)
