@@ -129,7 +129,7 @@ def test_what_a_probe_leaves_behind_is_killed(home: Path) -> None:
 def test_the_end_of_a_probe_kills_nothing_of_a_start_of_the_same_call(home: Path) -> None:
     """One decider's precheck hangs until its timeout, while the tool of another's runs."""
     first = 'import os, time\nif not os.path.exists("hangs"):\n    open("hangs", "w").close(); time.sleep(60)\n'
-    make(home, effect="idempotent", policy="require_approval", precheck=first)
+    make(home, effect="unsafe", attempts=1, policy="require_approval", precheck=first)
     (home / "toolgate.toml").write_text((home / "toolgate.toml").read_text().replace('timeout = "2s"', 'timeout = "5s"'))
     (home / "hangs").write_text("")
     assert workers.run(home, "start", "pay").code == 0

@@ -117,8 +117,10 @@ def test_it_may_ask_three_times_in_one_go(home: Home) -> None:
 
 
 def test_a_repetition_is_told_the_same_answer(home: Home) -> None:
-    run = go(home, asks(state=[1]), FAILED, LOST, OK, effect="idempotent", attempts=3)
+    precheck = '[tools."half.put".precheck]\nargv = ["true"]\n'
+    run = go(home, asks(state=[1]), FAILED, LOST, OK, effect="idempotent", attempts=3, more=precheck)
     home.decide("reject", run)
+    assert len(home.tools.asked) == 1  # before it began
     assert [started.answer for started in home.tools.starts] == [None, *[Answer("no", "[1]")] * 3]
     assert home.run(run).status == "COMPLETED"
 
@@ -158,6 +160,16 @@ def test_a_rule_that_asks_nobody_sets_no_time_for_a_question(home: Home) -> None
     home.clock.pass_time(3601)
     home.decide("approve", run)
     assert home.run(run).status == "COMPLETED"
+
+
+@pytest.mark.parametrize("verb", ["approve", "reject"])
+def test_of_a_clock_that_was_set_back_no_question_is_answered_that_can_expire(home: Home, verb: str) -> None:
+    run = go(home, asks(), rules=LATE)
+    home.decide("approve", run)
+    home.clock.behind = 600
+    with pytest.raises(ToolgateError, match="the clock is behind"):
+        home.decide(verb, run)
+    assert len(home.tools.starts) == 1 and home.row(run).origin == "CONFIRMATION_REQUIRED"
 
 
 def test_a_denial_keeps_it_from_going_on_and_a_no_still_ends_it(home: Home) -> None:

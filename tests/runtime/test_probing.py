@@ -166,6 +166,30 @@ def test_an_answer_about_other_files_counts_for_nothing(home: Home) -> None:
     assert asked(home) == 2 and home.tools.starts == [] and home.row(run).origin == "EXECUTION_FAILED"
 
 
+def test_nothing_is_asked_under_a_file_that_was_just_changed(home: Home) -> None:
+    checked(home, "free.send")
+    home.models.turns["s"] = [[call("free.send", text="1"), call("free.send", text="2")], []]
+
+    def changes(_started: Any) -> ToolResult:
+        checked(home, "free.send", more="# changed\n")
+        return YES
+
+    home.tools.answers["precheck"] = [changes]
+    home.start("talk")
+    assert [canonical.parse(started.arguments)["text"] for _, started in home.tools.asked] == ["1", "1", "2", "2"]  # type: ignore[index, call-overload]
+
+
+def test_only_what_is_on_record_is_asked_about(home: Home) -> None:
+    """The second turn needs a tool that was not used yet, beside one that is ready to be asked about."""
+    checked(home, "free.send", "ask.send")
+    home.models.turns["s"] = [[call("free.send", text="1")], [call("free.send", text="2"), call("ask.send", text="3")], []]
+    run = home.start("talk")
+    assert home.row(run).origin == "APPROVAL_REQUIRED"
+    with home.store.read() as tx:
+        stored = {tx.call(event.call_id)[0] for event in home.events(run, "TOOL_INVOCATION_REQUESTED")}
+    assert {(started.call, started.key) for _, started in home.tools.asked} == {(call.id, call.idempotency_key) for call in stored}
+
+
 def test_an_edited_call_is_asked_about_under_the_key_that_it_starts_with(home: Home) -> None:
     checked(home, "ask.send")
     run = home.start("ask")

@@ -193,6 +193,15 @@ def test_a_denial_between_two_attempts_starts_nothing_whatever_the_reconciler_sa
     assert home.row(run).origin == "POLICY_DENIED" and len(home.tools.starts) == 1 and home.row(run).doubt is None
 
 
+def test_an_answer_under_files_that_have_changed_since_counts_for_nothing(home: Home) -> None:
+    def changes(_started: Any) -> ToolResult:
+        write(home, more=RECONCILE.replace("--status", "--state"))
+        return APPLIED
+
+    run = go(home, [LOST], [changes, UNKNOWN])
+    assert home.row(run).origin == "OUTCOME_UNKNOWN" and len(home.tools.asked) == 2
+
+
 def test_the_reconciler_is_asked_before_the_precheck(home: Home) -> None:
     write(home, more=RECONCILE + '[tools."rec.put".precheck]\nargv = ["true"]\n')
     home.tools.plan["rec.put"] = [LOST]

@@ -73,8 +73,7 @@ class Engine:
             self.world = self.ports.files.world()
             self._warm()
         self.world = self.ports.files.prepare(self.world, needs)
-        if not needs.files:  # else the questions may be about what is not there any more
-            self._ask(needs.probes)
+        self._ask(needs.probes)
 
     def _ask(self, probes: Sequence[Probe]) -> None:
         for probe in probes:
