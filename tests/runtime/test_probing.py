@@ -185,8 +185,9 @@ def test_only_what_is_on_record_is_asked_about(home: Home) -> None:
     home.models.turns["s"] = [[call("free.send", text="1")], [call("free.send", text="2"), call("ask.send", text="3")], []]
     run = home.start("talk")
     assert home.row(run).origin == "APPROVAL_REQUIRED"
+    requested = home.events(run, "TOOL_INVOCATION_REQUESTED")
     with home.store.read() as tx:
-        stored = {tx.call(event.call_id)[0] for event in home.events(run, "TOOL_INVOCATION_REQUESTED")}
+        stored = {tx.call(event.call_id)[0] for event in requested}
     assert {(started.call, started.key) for _, started in home.tools.asked} == {(call.id, call.idempotency_key) for call in stored}
 
 
