@@ -42,7 +42,7 @@ def test_a_provider_is_invoked_by_the_gate_alone() -> None:
     # cli/invoke.py runs the Typer command that it has just built; the engine asks the gate
     assert places == {
         ("runtime/gate.py", "ports.provider(claim.tool)"),
-        ("runtime/gate.py", "ports.provider(tool._replace(provider=probes.PROVIDER))"),  # a probe: it is no start
+        ("runtime/gate.py", "ports.provider(tool._replace(provider=PROBER))"),  # a probe: it is no start
         ("runtime/engine.py", "gate"),
         ("cli/invoke.py", "command"),
     }

@@ -9,6 +9,7 @@ from typing import Literal
 from .types import Decision, Effect, Json, ProbeName, Safety
 from .values import NamedTuple
 
+PROBER = "command"  # the provider of every probe
 Identity = Literal["declared", "os"]  # who the actor may say to be
 
 

@@ -10,8 +10,6 @@ from .soundness import clean
 from .types import Json
 from .values import NamedTuple
 
-PROVIDER = "command"  # what every probe is
-
 
 class Reconciled(NamedTuple):
     """What a reconciler found out; `result` only where it was applied, `message` why it is not known."""

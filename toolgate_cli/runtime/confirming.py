@@ -17,17 +17,9 @@ from .place import put, waiting
 from .work import Invoke
 
 
-def yes(case: Case) -> Decided | Needs | ToolgateError:
+def answer(case: Case, word: Literal["yes", "no"]) -> Decided | Needs | ToolgateError:
     if case.decision.arguments is not None:
         raise ToolgateError("invalid", f"{case.row.id} has been started: its arguments are what they are", "answer without --arguments")
-    return _answer(case, "yes")
-
-
-def no(case: Case) -> Decided | Needs | ToolgateError:
-    return _answer(case, "no")
-
-
-def _answer(case: Case, word: Literal["yes", "no"]) -> Decided | Needs | ToolgateError:
     if (running := doubted.still_running(case)) is not None:
         return running
     question = Question(case.call, case.run.workflow, case.run.started, case.row, "answer", since=case.run.created_at)

@@ -16,7 +16,7 @@ from ..core.records import Call, EventQuery, Row, Vote
 from ..core.types import Json
 from ..core.verdict import Park, Question, Start
 from ..core.world import Needs
-from . import confirming, doubted, editing, ending, gate, parking, recovery, standing
+from . import doubted, editing, ending, gate, parking, recovery, standing
 from .answers import EffectWord
 from .cases import Case, Decided, Decision, Undone, claim, said
 from .engine import Engine
@@ -31,6 +31,7 @@ Handler: TypeAlias = Callable[[Case], "Decided | Needs | ToolgateError"]  # an e
 def decide(engine: Engine, target: Row, decision: Decision, ask: Callable[[Call], None] | None = None) -> EffectWord:
     """Carries a decision out and drives what it set free. Raises what refused it. `ask`: is given the call as it would be decided, once
     nothing refuses that and with nothing of it done; where it returns, the decision is made on what is there then."""
+    _load(target)
     if decision.arguments is not None:
         decision = decision._replace(key=engine.ports.mint.id("k"))  # once: what a probe is asked about is what is started
     while True:
@@ -54,6 +55,14 @@ def decide(engine: Engine, target: Row, decision: Decision, ask: Callable[[Call]
             raise decided.refusal
         engine.faults.setdefault(target.run_id, decided.refusal)  # something was started on the way: how the run stands is the answer
     return decided.effect
+
+
+def _load(row: Row) -> None:
+    """What few decisions need: now, for no module is imported while the store is locked (I7)."""
+    if row.origin == "CONFIRMATION_REQUIRED":
+        from . import confirming  # noqa: F401
+    if row.doubt is not None:
+        from . import reconciling  # noqa: F401
 
 
 def _in_vain(unit: Unit, target: Row, decided: Decided) -> bool:
@@ -198,6 +207,12 @@ def _ask_again(case: Case) -> Decided | Needs | ToolgateError:
     return _carry_out(case, verdict, "TOOL_INVOCATION_RETRIED", "retried")
 
 
+def _answer(case: Case, word: Literal["yes", "no"]) -> Decided | Needs | ToolgateError:
+    from . import confirming  # see _load
+
+    return confirming.answer(case, word)
+
+
 def _question(case: Case, verb: Literal["ask", "approve", "retry"]) -> Question:
     return Question(case.call, case.run.workflow, case.run.started, case.row, verb, since=case.run.created_at)
 
@@ -253,8 +268,8 @@ def _parked_again(verdict: Park, row: Row, *, asked_again: bool = False, as_edit
 
 HANDLERS: dict[str, Handler] = {
     "start": _start,
-    "answer_yes": confirming.yes,
-    "answer_no": confirming.no,
+    "answer_yes": lambda case: _answer(case, "yes"),
+    "answer_no": lambda case: _answer(case, "no"),
     "refuse": ending.refuse,
     "replay": _replay,
     "ask_again": _ask_again,

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from ..core.errors import ToolgateError
 from ..core.world import Needs
-from . import gate, reconciling
+from . import gate
 from .answers import EffectWord
 from .cases import Case, Decided, claim, said
 
@@ -18,6 +18,10 @@ def look(case: Case, event: str, effect: EffectWord) -> Case | Decided | Needs |
     """The case as it goes on, or how it ends: settled by the reconciler (`event` and `effect` are the decision's), or refused."""
     if (running := still_running(case)) is not None:
         return running
+    if case.row.doubt is None:
+        return case
+    from . import reconciling  # loaded before the transaction, for the rows that are in doubt
+
     found = reconciling.find(case.unit, case.run, case.call, case.row, case.engine.world)
     if isinstance(found, Needs):
         return found

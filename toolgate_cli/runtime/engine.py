@@ -15,7 +15,7 @@ from ..core.results import ToolResult
 from ..core.turns import Completion
 from ..core.verdict import time_left
 from ..core.world import Needs, Probe, World
-from . import asking, gate, ownership, repeating, sealing, settling
+from . import asking, gate, ownership, sealing, settling
 from .advance import advance
 from .place import fail_step, put, waiting
 from .plugs import Means
@@ -153,6 +153,8 @@ class Engine:
             case Prepare(needs, _):
                 self.prepare(needs)
             case Rest(seconds, _):
+                from . import repeating  # noqa: F401  # now: no module is imported while the store is locked (I7)
+
                 self.ports.clock.sleep(seconds)
             case More():
                 pass
@@ -189,6 +191,8 @@ class Engine:
                     return Rest(max(0.0, min(pause, left)), following)
                 return self.move_on(unit, run)
             case Rest(_, waiting_attempt) | Prepare(_, Attempt() as waiting_attempt):
+                from . import repeating
+
                 return repeating.repeat(unit, run, waiting_attempt, self.world) or self.move_on(unit, run)
             case Ask() | Fill():
                 return self._answered(unit, run, work, came)

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from ..core import canonical, durations, effects
-from ..core.config import Config, Tool
+from ..core.config import PROBER, Config, Tool
 from ..core.errors import ToolgateError
 from ..core.records import Accepted, Attempt, Call, Definition, Row, Run
 from ..core.results import ToolResult
@@ -188,7 +188,7 @@ def _marked(result: ToolResult, tool: Tool, ports: Ports) -> ToolResult:
 def ask(ports: Ports, asked: Probe, world: World) -> ToolResult | None:
     """The answer of a probe, outside any transaction; whatever goes wrong is an answer that says nothing. None: the tool or a file is not
     the one that the question was about, so a new verdict has to say what is needed."""
-    from ..core import probes  # only who has probes
+    from ..core import probes  # noqa: F401  # only who has probes; what an answer means is judged while the store is locked
 
     tool, ready = world.config.tools.get(asked.capability), world.ready.get(asked.capability)
     if tool is None or ready is None or ready.digest != asked.definition or not ports.files.unchanged(world):
@@ -210,7 +210,7 @@ def ask(ports: Ports, asked: Probe, world: World) -> ToolResult | None:
         arguments = canonical.parse(asked.arguments)
         assert isinstance(arguments, dict), "it was validated"
         asking = Asking(asked, ready.probes[asked.name](arguments))
-        result = ports.provider(tool._replace(provider=probes.PROVIDER)).invoke(asking, limits)
+        result = ports.provider(tool._replace(provider=PROBER)).invoke(asking, limits)
     except ToolgateError as error:
         result = ToolResult("not_dispatched", message=error.message)
     except Exception as error:  # noqa: BLE001  # an answer that nobody can judge refuses

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
-from ..core import canonical, effects
+from ..core import canonical, effects, probes
+from ..core.probes import Reconciled
 from ..core.records import Attempt, Call, Outcome, Row, Run
 from ..core.types import Json
 from ..core.verdict import probe_of
 from ..core.world import Needs, World
 from .parking import keep
 from .unit import Unit
-
-if TYPE_CHECKING:
-    from ..core.probes import Reconciled
 
 
 def find(unit: Unit, run: Run, call: Call, row: Row, world: World) -> Reconciled | Needs | None:
@@ -32,8 +30,6 @@ def find(unit: Unit, run: Run, call: Call, row: Row, world: World) -> Reconciled
     answer = world.answers.get(probe)
     if answer is None and ready.error is None and call.arguments is not None:
         return Needs(probes=(probe,))
-    from ..core import probes  # imported by whoever asked
-
     if answer is None:
         return probes.Reconciled("unknown", message=f"it cannot be asked: {ready.error or 'the arguments are not stored'}")
     return probes.reconciled(answer)

@@ -8,8 +8,8 @@ from __future__ import annotations
 from typing import Annotated
 
 from ..core.conditions import OPERATORS, QUANTIFIERS
+from ..core.config import PROBER
 from ..core.fields import RESERVED_NAMES, Pointer
-from ..core.probes import PROVIDER
 from ..core.subschemas import KEYWORDS
 from ..core.types import Json
 from ..core.values import NamedTuple
@@ -109,7 +109,7 @@ def _tool(kinds: Kinds) -> Schema:
             "remote": {"type": "string", "description": "The name that the server has for it."},
             "fail_when": {"type": "array", "items": _condition(shapes.FailWhen)},
             **{one: {**closed(kinds.provider(one).Fields), **about(kinds.provider(one).__doc__)} for one in providers},
-            **{one: closed(kinds.provider(PROVIDER).Fields) for one in shapes.PROBES},
+            **{one: closed(kinds.provider(PROBER).Fields) for one in shapes.PROBES},
         },
     )
     whole: list[Json] = [_one_of("input_schema", "input_schema_file"), _one_of(*providers), {"not": {"required": ["remote"]}}]

@@ -6,9 +6,8 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import cast
 
 from ..core import references
-from ..core.config import Config, Model
+from ..core.config import PROBER, Config, Model
 from ..core.errors import ToolgateError
-from ..core.probes import PROVIDER
 from ..core.tables import hints
 from ..core.types import Json
 from ..core.world import Needs, World
@@ -65,7 +64,7 @@ def _missing(config: Config, kinds: Kinds, home: str) -> Issues:
             issues.warn(("tools", name, tool.provider, *path), text)
         for probe, fields in tool.probes.items():
             at = {"tenant_of": ("tenant_of", "command")}.get(probe, (probe,))
-            for path, text in _doubts(kinds.provider(PROVIDER))(fields, home):
+            for path, text in _doubts(kinds.provider(PROBER))(fields, home):
                 issues.warn(("tools", name, *at, *(path if probe != "tenant_of" else path[1:])), text)
     for name, model in config.models.items():
         for path, text in (*_doubts(kinds.model(model.adapter))(model.fields, home), *_unset(model, config, home)):

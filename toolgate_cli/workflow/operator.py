@@ -8,7 +8,6 @@ from typing import Any, cast
 from ..core import canonical, config, references
 from ..core.conditions import condition
 from ..core.digests import sha256
-from ..core.probes import PROVIDER
 from ..core.tables import table
 from ..core.types import Decision, Json, ProbeName
 from . import shapes
@@ -93,7 +92,7 @@ def _tool(name: str, raw: Table, gate: shapes.Gate, kinds: Kinds, outside: Outsi
         secrets=references.secrets([own, *asked.values()]),
         tenant_of=None if made.tenant_of is None else made.tenant_of.arg,
         output_schema=made.output_schema,
-        probes={name: table(kinds.provider(PROVIDER).Fields, held) for name, held in asked.items()},
+        probes={name: table(kinds.provider(config.PROBER).Fields, held) for name, held in asked.items()},
     )
 
 

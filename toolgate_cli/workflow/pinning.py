@@ -6,10 +6,9 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from ..core import canonical
-from ..core.config import Tool
+from ..core.config import PROBER, Tool
 from ..core.defaults import filler
 from ..core.digests import sha256
-from ..core.probes import PROVIDER
 from ..core.types import Json
 from ..core.values import NamedTuple
 from ..core.world import Check, Needs, Ready, Stamp, World
@@ -70,7 +69,7 @@ class Pinning:
         self, tool: Tool, path: str, ready: Ready, stamps: tuple[Stamp, ...], whole: dict[str, Json]
     ) -> tuple[Ready, tuple[Stamp, ...]]:
         """What a tool is asked about is a part of it: a probe that cannot be used makes the tool unusable."""
-        command = self._kinds.provider(PROVIDER)
+        command = self._kinds.provider(PROBER)
         facts: dict[str, Json] = {}
         probes: dict[ProbeName, Callable[[dict[str, Json]], object]] = {}
         for name, fields in tool.probes.items():

@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator, Mapping
 
 from ...core import references
+from ...core.config import PROBER
 from ...core.errors import ToolgateError
 from ...core.fields import Secret
 from ...core.marks import marked
-from ...core.probes import PROVIDER
 from ...core.references import SECRET, Reference
 from ...core.tables import hints, without_markers
 from ...core.types import Json
@@ -60,7 +60,7 @@ def _tables(raw: Table, kinds: Kinds) -> Iterator[tuple[KeyPath, type, Mapping[s
         for key in (*kinds.providers(), *PROBES):
             table = tool.get(key)
             if isinstance(table, dict):
-                yield ("tools", name, key), kinds.provider(PROVIDER if key in PROBES else key).Fields, table
+                yield ("tools", name, key), kinds.provider(PROBER if key in PROBES else key).Fields, table
     for name, server in _named(raw, SECTION):
         if SECTION in kinds.providers():
             yield (SECTION, name), kinds.serving(SECTION).Server, server

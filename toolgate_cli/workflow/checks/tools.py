@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from ...core import canonical, durations, references
+from ...core.config import PROBER
 from ...core.errors import ToolgateError
-from ...core.probes import PROVIDER
 from ...core.types import Json
 from .. import models, shapes
 from ..conditions import check_condition
@@ -48,7 +48,7 @@ class Tools:
         self._check_provider(table, [name for name in providers if name in table], path)
         for probe in shapes.PROBES:
             if isinstance(table.get(probe), dict):
-                self._check_command(PROVIDER, table[probe], table, (*path, probe))
+                self._check_command(PROBER, table[probe], table, (*path, probe))
         self._check_effect(table, path)
         self._check_title(table.get("title"), (*path, "title"))
         self._check_timeout(table, path)
