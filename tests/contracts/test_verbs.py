@@ -33,11 +33,13 @@ class Effect(NamedTuple):
 
 
 T = "TOOL_INVOCATION_"
-CALLS = (*CALL_ORIGINS, "EXPIRED")
+CALLS = (*CALL_ORIGINS, "EXPIRED", "UNANSWERED")
 GOES_ON = "COMPLETED"
 EFFECTS: dict[Handler, Effect] = {
     "start": Effect(GOES_ON, (T + "APPROVED", T + "STARTED", T + "COMPLETED"), starts=1),
     "lapsed": Effect("AWAITING_TOOL_APPROVAL", (), error="expired"),
+    "answer_yes": Effect(GOES_ON, (T + "APPROVED", T + "STARTED", T + "COMPLETED"), starts=1),
+    "answer_no": Effect(GOES_ON, (T + "REJECTED", T + "STARTED", T + "COMPLETED"), starts=1),
     "ask_again": Effect("AWAITING_TOOL_APPROVAL", (T + "RETRIED", T + "APPROVAL_PENDING")),
     "refuse": Effect(GOES_ON, (T + "REJECTED",)),
     "replay": Effect(GOES_ON, (T + "RETRIED", T + "STARTED", T + "COMPLETED"), starts=1),
@@ -103,6 +105,8 @@ def test_a_cell_of_the_table_is_carried_out(home: Home, state: State, verb: Verb
 EDITED: dict[State, tuple[str | None, tuple[str, ...], int]] = {  # of an approval with other arguments: error, first events, starts
     "APPROVAL_REQUIRED": (None, (T + "SUPERSEDED", T + "REQUESTED", T + "APPROVED", T + "STARTED", T + "COMPLETED"), 1),
     "EXPIRED": ("expired", (), 0),
+    "CONFIRMATION_REQUIRED": ("invalid", (), 0),
+    "UNANSWERED": ("expired", (), 0),
     "POLICY_DENIED": ("policy_denied", (T + "OVERRIDE_REJECTED",), 0),
 }
 
@@ -112,12 +116,12 @@ def test_an_approval_with_other_arguments_is_the_same_cell(home: Home, state: St
     assert set(EDITED) == {state for state, verb in DONE if verb == "approve" and state in CALLS}
     error, events, starts = EDITED[state]
     stand = BRING_ABOUT[state](home)
-    before, seen, ended = home.rows(stand.run), len(home.events()), None
+    before, seen, ended, began = home.rows(stand.run), len(home.events()), None, len(home.tools.starts)
     try:
         edit(home.desk("bob"), stand)
     except ToolgateError as refusal:
         ended = refusal.kind
-    assert ended == error and len(home.tools.starts) == starts
+    assert ended == error and len(home.tools.starts) - began == starts
     assert tuple(event.type for event in home.events()[seen:])[: max(1, len(events))] == events
     assert home.rows(stand.run) == ([] if starts else before)
 

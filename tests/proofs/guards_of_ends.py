@@ -17,7 +17,7 @@ AFTER_A_START: tuple[Guard, ...] = (
     Guard(
         "doubt is sticky",
         "I8",
-        '    if doubt is not None or judged.kind == "uncertain":\n',
+        "    if doubt is not None or effects.doubtful(judged.kind, tool.effect):\n",
         '    if judged.kind != "uncertain":\n        doubt = None\n    else:\n',
         (REPEATING + "test_a_doubt_stays_through_later_clear_failures",),
     ),

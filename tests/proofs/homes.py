@@ -257,7 +257,7 @@ def make(
     safety = "read_only" if effect == "read_only" else "write"
     table = TABLES[provider]()
     (path / "status.py").write_text(STATUS)
-    more, questions = RECONCILE if effect == "reconcilable" else "", QUESTIONS if provider == "command" else ""
+    more, questions = RECONCILE if effect == "reconcilable" else "", QUESTIONS if mode == "ask" else ""
     words = {"effect": effect, "safety": safety, "policy": policy, "table": table}
     (path / "toolgate.toml").write_text(CONFIG.format(**words, more=more, questions=questions))
     if provider == "mcp":

@@ -21,6 +21,7 @@ FAILED = ToolResult("answered", ok=False, code=1, message="it failed")
 LOST = ToolResult("uncertain", message="timed out after 1s")
 UNSENT = ToolResult("not_dispatched", message="could not be started")
 PERMANENT = ToolResult("answered", ok=False, code=64, message="never")
+ASKS = ToolResult("answered", ok=False, code=70, output='{"question":"Pay?","state":1}', message="exit code 70")
 DECLINED = ToolResult("answered", ok=False, code=3, message="no money")
 
 

@@ -12,7 +12,7 @@ from toolgate_cli.core.verbs import State
 from toolgate_cli.runtime.desk import Desk
 
 from . import texts
-from .fakes import COMPLETE, FAILED, LOST, Killed
+from .fakes import ASKS, COMPLETE, FAILED, LOST, Killed
 from .kit import Home
 from .texts import FLOWS
 
@@ -33,6 +33,19 @@ def _approval(home: Home) -> Stand:
 
 def _expired(home: Home) -> Stand:
     stand = _call(home, home.start("late"))
+    home.clock.pass_time(3601)
+    return stand
+
+
+def _asked(home: Home) -> Stand:
+    home.tools.plan["half.send"] = [ASKS]
+    stand = _call(home, home.start("half"))
+    home.decide("approve", stand.run)
+    return stand
+
+
+def _unanswered(home: Home) -> Stand:
+    stand = _asked(home)
     home.clock.pass_time(3601)
     return stand
 
@@ -131,6 +144,8 @@ def _call(home: Home, run: str) -> Stand:
 BRING_ABOUT: dict[State, Callable[[Home], Stand]] = {
     "APPROVAL_REQUIRED": _approval,
     "EXPIRED": _expired,
+    "CONFIRMATION_REQUIRED": _asked,
+    "UNANSWERED": _unanswered,
     "EXECUTION_FAILED": _failed_call,
     "APPROVAL_IN_DOUBT": _approval_in_doubt,
     "FAILED_IN_DOUBT": _failed_in_doubt,

@@ -40,6 +40,7 @@ TOOLS: dict[str, str] = {
     "late.send": tool("late.send"),
     "gone.send": tool("gone.send"),
     "two.send": tool("two.send"),
+    "half.send": tool("half.send", more="may_confirm = true").replace(".exit]\n", ".exit]\nconfirm = 70\n"),
     "idem.put": tool("idem.put", "idempotent", 3),
     "read.it": tool("read.it", "read_only", 3),
     "unsafe.put": tool("unsafe.put", "unsafe", 3),
@@ -49,6 +50,7 @@ RULES: dict[str, str] = {
     "deny": rule("deny.*", "deny", 'reason = "by hand only"'),
     "late": rule("late.*", "require_approval", 'expires_in = "1h"'),
     "gone": rule("gone.*", "require_approval", 'expires_in = "1h"\non_expiry = "reject"'),
+    "half": rule("half.*", "require_approval", 'expires_in = "1h"'),
     "two": rule("two.*", "require_approval", 'approver_scope = "desk"\napprovals = 2\nseparate_requester = true'),
     "idem": rule("idem.*", "allow"),
     "read": rule("read.*", "allow"),
@@ -93,7 +95,7 @@ def _inline(value: object) -> str:
 
 FORM = '[[forms.ship]]\nid = "street"\ntype = "TEXT"\nlabel = "Street"\nrequired = true\n'
 FLOWS: dict[str, str] = {
-    **{name: flow(name, uses("s", f"{name}.send"), AFTER) for name in ("free", "ask", "deny", "late", "gone", "two")},
+    **{name: flow(name, uses("s", f"{name}.send"), AFTER) for name in ("free", "ask", "deny", "late", "gone", "two", "half")},
     "idem": flow("idem", uses("s", "idem.put"), AFTER),
     "read": flow("read", uses("s", "read.it"), AFTER),
     "unsafe": flow("unsafe", uses("s", "unsafe.put"), AFTER),

@@ -215,7 +215,7 @@ def ask(ports: Ports, asked: Probe, world: World) -> ToolResult | None:
         result = ToolResult("not_dispatched", message=error.message)
     except Exception as error:  # noqa: BLE001  # an answer that nobody can judge refuses
         result = ToolResult("uncertain", message=f"it failed: {type(error).__name__}")
-    return _without_secrets(result, world.secrets) if world.secrets else result
+    return result if not world.secrets else _without_secrets(result, world.secrets)
 
 
 def _without_secrets(result: ToolResult, secrets: Secrets) -> ToolResult:
