@@ -133,15 +133,15 @@ BEFORE_A_START: tuple[Guard, ...] = (
     Guard(
         "an approval of what changed is not made good by a rule that allows",
         "I3",
-        '    if q.verb == "approve" or (q.verb == "edit" and changed):\n        return None  # what waits',
-        '    if q.verb == "edit" and changed:\n        return None  # what waits',
+        '    if q.verb in ("approve", "answer") or (q.verb == "edit" and changed):\n        return None  # what waits',
+        '    if q.verb == "answer" or (q.verb == "edit" and changed):\n        return None  # what waits',
         (STARTING + "test_a_tool_that_changed_is_asked_for_again_even_where_the_policy_now_allows_it",),
     ),
     Guard(
         "files that changed are read again before a verdict",
         "I3",
-        "    if not unit.ports.files.unchanged(world):\n        return Needs(files=True)\n",
-        "",
+        "    if not unit.ports.files.unchanged(world):\n        return Needs(files=True)\n    return evaluate",
+        "    return evaluate",
         (REFUSED + "test_the_next_attempt_is_judged_with_the_file_as_it_is_then",),
     ),
     Guard(
@@ -196,7 +196,7 @@ BEFORE_A_START: tuple[Guard, ...] = (
     Guard(
         "while the clock is behind nothing that expires is approved",
         "I5",
-        '    if name == "start" and row.expires_at is not None and unit.behind:',
+        '    if name in ("start", "answer_yes", "answer_no") and row.expires_at is not None and unit.behind:',
         "    if False:",
         (DENYING + "test_while_the_clock_is_behind_the_log_nothing_that_expires_is_approved",),
     ),

@@ -25,15 +25,15 @@ OF_EDITS: tuple[Guard, ...] = (
     Guard(
         "an edit has a key of its own",
         "I9",
-        '        idempotency_key=unit.ports.mint.id("k"),\n',
+        "        idempotency_key=key,\n",
         "",
         (EDITING + "test_an_edit_runs_as_a_revision_of_its_own",),
     ),
     Guard(
         "an edit of a tool that changed is shown again",
         "I3",
-        '    if q.verb == "approve" or (q.verb == "edit" and changed):\n',
-        '    if q.verb == "approve":\n',
+        '    if q.verb in ("approve", "answer") or (q.verb == "edit" and changed):\n',
+        '    if q.verb in ("approve", "answer"):\n',
         (EDITING + "test_an_edit_of_a_tool_that_changed_is_shown_again",),
     ),
     Guard(

@@ -38,8 +38,8 @@ AFTER_A_START: tuple[Guard, ...] = (
     Guard(
         "asking again does not start what is in doubt",
         "I8",
-        "    refusal = _doubt(case) if isinstance(verdict, Start) else None\n",
-        "    refusal = None\n",
+        '    found = doubted.look(case, "TOOL_INVOCATION_RETRIED", "retried") if isinstance(verdict, Start) else case\n',
+        "    found = case\n",
         (REPEATING + "test_a_doubtful_approval_that_expired_is_not_started_by_asking_again",),
     ),
     Guard(
@@ -73,8 +73,8 @@ AFTER_A_START: tuple[Guard, ...] = (
     Guard(
         "a tool that became unsafe is not repeated",
         "I9",
-        "        if verdict.call_digest != held.row.call_digest and not gate.permits(held.row, verdict.tool):\n",
-        "        if False:\n",
+        "    if verdict.call_digest != held.row.call_digest and not gate.permits(held.row, verdict.tool):\n",
+        "    if False:\n",
         (REPEATING + "test_a_tool_that_becomes_unsafe_while_its_next_attempt_waits_is_not_started_again",),
     ),
     Guard(
