@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import signal
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -84,6 +85,9 @@ def test_a_dead_process_leaves_a_doubt_that_a_retry_asks_about(home: Path) -> No
     worker.kill(signal.SIGKILL)
     worker.wait()
     row = doubtful(home)
+    words = [*workers.COMMAND, "pending", "show", row["ref"], "-C", str(home), "-o", "table"]
+    shown = subprocess.run(words, env=workers.environment(home), text=True, capture_output=True, check=True).stdout
+    assert "reconciler: it is asked before this call is started again" in shown and "reconcile.py" in shown
     homes.set_mode(home, "ok")
     done = workers.run(home, "retry", row["ref"])
     assert done.code == 0 and done.answer["run"]["status"] == "COMPLETED"

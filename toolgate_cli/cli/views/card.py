@@ -11,6 +11,7 @@ from ...core.errors import ToolgateError
 from ...core.types import Json
 from ...runtime.answers import Waiting
 from ..safe import Safe, fill, show_json
+from . import probes
 from .pending import arguments, title
 from .shapes import Field, Fields, field, member_name, members
 from .warnings import warnings
@@ -38,6 +39,7 @@ def _fields(waiting: Waiting) -> Iterator[Field]:
     if row.separate_requester:
         yield field("separation", "whoever asked for it cannot approve it")
     yield from _doubt(waiting)
+    yield from probes.said(waiting)
     yield field("created", row.created_at)
     if row.expires_at is not None:
         yield field("expires", fill("{}{}", row.expires_at, ", this is past: it cannot be approved any more" if waiting.expired else ""))
@@ -66,6 +68,7 @@ def _call(waiting: Waiting) -> Iterator[Field]:
     if isinstance(table, dict):  # what is started, as the operator's file says it
         yield from (Field(member_name(name), show_json(value), str(tool.get("provider"))) for name, value in table.items())
         yield from members("filled", filled) if (filled := _filled(str(tool.get("provider")), table, arguments(waiting))) else ()
+    yield from probes.tables(tool)
     for name in ("safety", "effect"):
         yield field(name, tool.get(name) or "not known: the definition is not stored")
     yield field("requested by", call.requested_by)

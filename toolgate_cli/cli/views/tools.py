@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import Final
 
 from ...core import durations
 from ...core.config import Tool
 from ...core.types import Json
 from ..safe import Safe, show_json
-from .shapes import Column, Field, Fields, Sheet, cell, field, members
+from . import probes
+from .shapes import Column, Fields, Sheet, cell, field, members
 
 SCHEMA: Final = "toolgate.tools/1"
 TOOL_SCHEMA: Final = "toolgate.tool/1"
@@ -54,14 +55,8 @@ def fields(tool: Tool) -> Fields:
     said = (field(name.replace("_", " "), _word(name, value)) for name, value in shown)
     table = tool.declared.get("table") if isinstance(tool.declared, dict) else None
     started = members(tool.provider, table) if isinstance(table, dict) else ()  # what is started, as the file says it
-    return (*said, *started, *_asked(tool), field("input schema", show_json(tool.schema)))
-
-
-def _asked(tool: Tool) -> Iterator[Field]:
-    """The read-only commands that it is asked about, as the file says them."""
-    declared = tool.declared if isinstance(tool.declared, dict) else {}
-    for name in tool.probes:
-        yield from members(name, declared.get(name))
+    asked = probes.tables(tool.declared) if isinstance(tool.declared, dict) else ()
+    return (*said, *started, *asked, field("input schema", show_json(tool.schema)))
 
 
 def _word(name: str, value: object) -> Safe:
