@@ -210,6 +210,14 @@ def test_an_edit_that_the_precheck_refuses_leaves_the_row_as_it_was(home: Home) 
     assert home.row(run) == before and home.tools.starts == []
 
 
+def test_of_what_a_probe_says_no_value_of_a_secret_is_kept(home: Home) -> None:
+    checked(home, "free.send", more='[secrets]\nTOKEN = { file = "token" }\n')
+    (home.folder / "token").write_text("sesame-open\n")
+    home.tools.answers["precheck"] = [NO._replace(message="no account sesame-open", output="sesame-open")]
+    run = home.start("free")
+    assert home.row(run).reason == "the precheck refused: no account ***TOKEN***" and "sesame" not in str(home.dump())
+
+
 # ---- whose the resource is ----
 WHOSE = [
     (says("acme"), None),
