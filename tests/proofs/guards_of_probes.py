@@ -47,6 +47,20 @@ OF_PROBES: tuple[Guard, ...] = (
         (PROBING + "test_a_precheck_that_breaks_the_provider_is_a_refusal",),
     ),
     Guard(
+        "behind the deadline nothing is asked",
+        "I5",
+        "    if late := past_deadline(world.config, q.since, q.now):\n",
+        "    if late := None:\n",
+        (PROBING + "test_behind_the_deadline_of_the_run_nothing_is_asked",),
+    ),
+    Guard(
+        "no probe begins once its time is over",
+        "I5",
+        "    if timeout <= 0:\n        return ToolResult",
+        "    if False:\n        return ToolResult",
+        (PROBING + "test_of_two_calls_the_second_is_not_asked_about_behind_the_deadline",),
+    ),
+    Guard(
         "a tenant that nobody names is not the caller's",
         "I5",
         '    if found is None:\n        return f"auth_denied: tenant_unknown: {who}',

@@ -210,6 +210,46 @@ def test_an_edit_that_the_precheck_refuses_leaves_the_row_as_it_was(home: Home) 
     assert home.row(run) == before and home.tools.starts == []
 
 
+@pytest.mark.parametrize("probe", ["precheck", "tenant_of"])
+def test_behind_the_deadline_of_the_run_nothing_is_asked(home: Home, probe: str) -> None:
+    tool = texts.tool("ask.send", more=TENANT if probe == "tenant_of" else PRECHECK.format(name="ask.send"))
+    home.write(texts.operator({"ask.send": tool}, more=CONTEXT + 'deadline = "10s"\n'))
+    home.tools.answers[probe] = [NO]
+    run = home.start("ask")
+    assert (home.row(run).origin, home.row(run).cleared, asked(home, probe)) == ("EXECUTION_FAILED", "none", 1)
+    home.clock.pass_time(20)
+    home.decide("retry", run)
+    told = payload(home.events(run, "TOOL_INVOCATION_DENIED")[-1])
+    assert (told["code"], asked(home, probe)) == ("limit_exceeded", 1) and home.row(run).origin == "EXECUTION_FAILED"
+
+
+def test_a_deadline_that_passes_before_a_probe_could_be_asked_is_what_refuses(home: Home) -> None:
+    tool = texts.tool("ask.send", more=TENANT + PRECHECK.format(name="ask.send"))
+    home.write(texts.operator({"ask.send": tool}, more=CONTEXT + 'deadline = "10s"\n'))
+
+    def slow(_started: Any) -> ToolResult:
+        home.clock.pass_time(20)
+        return says("acme")
+
+    home.tools.answers["tenant_of"] = [slow]
+    run = home.start("ask")
+    assert payload(home.events(run, "TOOL_INVOCATION_DENIED")[-1])["code"] == "limit_exceeded" and asked(home) == 0
+
+
+def test_of_two_calls_the_second_is_not_asked_about_behind_the_deadline(home: Home) -> None:
+    checked(home, "free.send", more='[context]\ndeadline = "10s"\n')
+    home.models.turns["s"] = [[call("free.send", text="1"), call("free.send", text="2")], []]
+
+    def slow(_started: Any) -> ToolResult:
+        home.clock.pass_time(20)
+        return YES
+
+    home.tools.answers["precheck"] = [slow]
+    run = home.start("talk")
+    assert asked(home) == 1 and home.tools.starts == []
+    assert {payload(event)["code"] for event in home.events(run, "TOOL_INVOCATION_DENIED")} == {"limit_exceeded"}
+
+
 def test_of_what_a_probe_says_no_value_of_a_secret_is_kept(home: Home) -> None:
     checked(home, "free.send", more='[secrets]\nTOKEN = { file = "token" }\n')
     (home.folder / "token").write_text("sesame-open\n")

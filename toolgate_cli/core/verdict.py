@@ -104,7 +104,7 @@ def evaluate(question: Question, world: World, accepted: Callable[[str], bool]) 
         return _failed(question, ready, "VALIDATE", "unbindable", error.message)
     if "tenant_of" in tool.probes:
         answer = _asked(question, "tenant_of", ready, world)
-        if isinstance(answer, Needs):
+        if isinstance(answer, (Needs, Park)):
             return answer
         from . import probes  # imported by whoever asked: only a tool that has one pays for it
 
@@ -121,8 +121,10 @@ def _unknown(capability: str, world: World) -> str:
     return f"no tool {capability} in toolgate.toml"
 
 
-def _asked(q: Question, name: ProbeName, ready: Ready, world: World) -> ToolResult | Needs:
-    """What the probe answered in this pass."""
+def _asked(q: Question, name: ProbeName, ready: Ready, world: World) -> ToolResult | Needs | Park:
+    """What the probe answered in this pass; behind the deadline nothing is asked."""
+    if late := past_deadline(world.config, q.since, q.now):
+        return _denied(q, ready, "limit_exceeded", late)
     probe = probe_of(q.call, name, ready, q.since)
     answer = world.answers.get(probe)
     return Needs(probes=(probe,)) if answer is None else answer
@@ -167,7 +169,7 @@ def _ruled(q: Question, tool: Tool, ready: Ready, bound: object, arguments: dict
     over = _over(q, world.config) if cleared is not None else None
     if "precheck" in tool.probes and over is None and q.verb != "answer":  # it is about a beginning
         answer = _asked(q, "precheck", ready, world)
-        if isinstance(answer, Needs):
+        if isinstance(answer, (Needs, Park)):
             return answer
         from . import probes  # as above
 

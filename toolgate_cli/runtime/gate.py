@@ -205,6 +205,8 @@ def ask(ports: Ports, asked: Probe, world: World) -> ToolResult | None:
     timeout = tool.timeout
     if asked.name != "reconcile":  # it is about what was started in time
         timeout = min(timeout, time_left(world.config, asked.since, ports.clock.now()))
+    if timeout <= 0:
+        return ToolResult("not_dispatched", message="the deadline of the run is over")
     limits = InvokeLimits(timeout, world.config.limits.output_bytes, stop, world.secrets, asks=True)
     try:
         arguments = canonical.parse(asked.arguments)
