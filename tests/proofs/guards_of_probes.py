@@ -98,8 +98,8 @@ OF_PROBES: tuple[Guard, ...] = (
     Guard(
         "a secret in the answer of a probe",
         "I12",
-        "    return result if not world.secrets else _without_secrets(result, world.secrets)\n",
-        "    return result\n",
+        "    result = result if not world.secrets else _without_secrets(result, world.secrets)\n",
+        "",
         (PROBING + "test_of_what_a_probe_says_no_value_of_a_secret_is_kept",),
     ),
     Guard(

@@ -54,6 +54,16 @@ def test_what_was_applied_is_a_success_with_its_result(home: Home, end: str, att
     assert (outcome.status, outcome.dispatched, outcome.effect_applied) == ("succeeded", "yes", "yes")
 
 
+@pytest.mark.parametrize(("result", "mark"), [({"id": 7}, None), ({"id": "7"}, "OUTPUT_MISMATCH"), ("7", "OUTPUT_MISMATCH")])
+def test_what_came_of_it_is_held_to_the_output_schema_and_counts_all_the_same(home: Home, result: Json, mark: str | None) -> None:
+    write(home, more='output_schema = { type = "object", properties = { id = { type = "integer" } } }\n' + RECONCILE)
+    home.tools.plan["rec.put"], home.tools.answers["reconcile"] = [LOST], [says({"applied": True, "result": result})]
+    run = home.start("rec")
+    assert home.value(run, "tool.rec.put") == result and home.outcome(home.tools.starts[0].call).code == mark
+    told = payload(home.events(run, "TOOL_INVOCATION_COMPLETED")[0])
+    assert told.get("code") == mark and ("output schema" in str(told.get("message"))) == (mark is not None)
+
+
 @pytest.mark.parametrize("end", ENDS)
 def test_what_was_not_applied_is_started_again_under_the_same_key(home: Home, end: str) -> None:
     run = go(home, [ENDS[end], OK], [NOT])

@@ -12,11 +12,13 @@ from .values import NamedTuple
 
 
 class Reconciled(NamedTuple):
-    """What a reconciler found out; `result` only where it was applied, `message` why it is not known."""
+    """What a reconciler found out; `result` only where it was applied, `message` why it is not known, or what is odd about that result
+    (`mark`, as of a result of the tool itself)."""
 
     verdict: Verdict
     result: Json = None
     message: str = ""
+    mark: str | None = None
 
 
 def refusal(answer: ToolResult) -> tuple[str, str] | None:
@@ -53,7 +55,7 @@ def reconciled(answer: ToolResult) -> Reconciled:
     if not isinstance(found, dict) or "applied" not in found or found.keys() - {"applied", "result"}:
         return Reconciled("unknown", message='it did not print {"applied": true | false | "unknown", "result": ...}')
     if found["applied"] is True:
-        return Reconciled("applied", found.get("result"))
+        return Reconciled("applied", found.get("result"), clean(answer.message) if answer.mark else "", answer.mark)
     if found["applied"] is False:
         return Reconciled("not_applied")
     return Reconciled("unknown", message="it says that it is not known")

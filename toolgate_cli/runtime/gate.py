@@ -217,7 +217,19 @@ def ask(ports: Ports, asked: Probe, world: World) -> ToolResult | None:
         result = ToolResult("not_dispatched", message=error.message)
     except Exception as error:  # noqa: BLE001  # an answer that nobody can judge refuses
         result = ToolResult("uncertain", message=f"it failed: {type(error).__name__}")
-    return result if not world.secrets else _without_secrets(result, world.secrets)
+    result = result if not world.secrets else _without_secrets(result, world.secrets)
+    return result if asked.name != "reconcile" or tool.output_schema is None else _marked_too(result, tool, ports)
+
+
+def _marked_too(answer: ToolResult, tool: Tool, ports: Ports) -> ToolResult:
+    """What a reconciler says that came of a call is held to the same schema."""
+    from ..core import probes
+
+    found = probes.reconciled(answer)
+    if found.verdict != "applied":
+        return answer
+    marked = _marked(answer._replace(output=canonical.encode(found.result)), tool, ports)
+    return answer._replace(mark=marked.mark, message=marked.message)
 
 
 def _without_secrets(result: ToolResult, secrets: Secrets) -> ToolResult:

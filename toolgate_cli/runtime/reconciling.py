@@ -37,8 +37,10 @@ def find(unit: Unit, run: Run, call: Call, row: Row, world: World) -> Reconciled
 
 def applied(unit: Unit, run: Run, call: Call, row: Row, found: Reconciled) -> None:
     """It took effect after all: that settles the call, with what the reconciler says that came of it."""
-    unit.tx.add([Outcome(call.id, "succeeded", "yes", "yes", None, canonical.encode(found.result), None, unit.now)])
+    unit.tx.add([Outcome(call.id, "succeeded", "yes", "yes", found.mark, canonical.encode(found.result), None, unit.now)])
     facts: dict[str, Json] = {"outcome": "succeeded", "reconciled": True, "dispatched": "yes", "effect_applied": "yes"}
+    if found.mark is not None:
+        facts = {**facts, "code": found.mark, "message": found.message}
     unit.record("TOOL_INVOCATION_COMPLETED", run, facts, call=call, digest=row.call_digest, attempt=row.starts or None)
 
 
