@@ -254,6 +254,18 @@ def test_what_is_left_of_the_asking_process_keeps_the_answer_back(home: Home) ->
     assert home.run(run).status == "COMPLETED"
 
 
+@pytest.mark.parametrize(("verb", "word"), [("approve", "yes"), ("reject", "no")])
+def test_what_was_answered_stays_on_record_once_the_call_is_redacted(home: Home, verb: str, word: str) -> None:
+    run = go(home, asks("Pay 5 to bob?", "his account"), OK)
+    id = home.row(run).id
+    home.decide(verb, run, reason="as for Pay 5 to bob?")
+    desk = home.desk()
+    desk.redact(desk.redactable(id), "asked for")
+    [decision] = payload(home.events(run, "REDACTED")[0])["decisions"]  # type: ignore[misc]  # a list of objects
+    assert (decision["answer"], decision["round"]) == (word, 1)  # type: ignore[index, call-overload]  # of JSON
+    assert "Pay 5" not in str(home.dump()) and "his account" not in str(home.dump())
+
+
 def test_a_cancel_closes_the_question(home: Home) -> None:
     run = go(home, asks())
     home.desk().cancel(run, None)

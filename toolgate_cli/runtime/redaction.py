@@ -34,6 +34,9 @@ _DECIDER = (
     "kind",
     "may_run_twice",
     "applied",
+    "answer",
+    "round",
+    "reconciled",
 )  # what of a decision is about who decided what
 _FREE = ("reason", "message")  # where an event or an error holds text of any origin; the rest are names and numbers of the definition
 
