@@ -408,6 +408,7 @@ def test_steps_stand_in_the_order_of_the_workflow_and_a_repeated_one_replaces(st
         )
         writer.add([Step(RUN, "a", 0, "done", '"out"', AT)])
         assert [step.path for step in writer.steps(RUN)] == ["a", "b", "b/x"]
+        assert writer.outputs(RUN) == (("a", '"out"'),) and writer.outputs(OTHER) == ()
         assert writer.step(RUN, "a") == Step(RUN, "a", 0, "done", '"out"', AT)
         assert writer.step(RUN, "c") is None and writer.step(OTHER, "a") is None
 
@@ -551,6 +552,7 @@ def test_all_values_and_turns_of_a_run_are_given_as_they_are_stored(two_runs: An
         writer.add([*reversed(values), *reversed(turns), outcome_of(id_of(0))])
     with two_runs.read() as reader:
         assert reader.values(RUN) == tuple(values) and reader.values("rnone") == ()
+        assert reader.values(RUN, 0) == (values[0],) and reader.values(RUN, 9) == ()
         assert reader.turns(RUN, None) == tuple(turns) and reader.turns(RUN, None, 1) == tuple(turns[1:])
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from toolgate_cli.core import guards
-from toolgate_cli.core.conditions import OPERATORS, missing
+from toolgate_cli.core.conditions import OPERATORS, missing, needed
 from toolgate_cli.core.types import Json
 
 VALUES: dict[str, Json] = {"amount": 900, "who": "ann", "order": {"state": "damaged", "n/m": 1}, "tags": ["a", "b"], "nothing": None}
@@ -86,5 +86,5 @@ def test_the_modules_that_are_needed_are_found_wherever_an_operator_stands(monke
     import sys
 
     monkeypatch.delitem(sys.modules, "re2", raising=False)
-    assert missing({"if": [{"key": "a", "any": [{"at": "", "matches": "x"}]}]}) == ("re2",)
-    assert missing({"if": [{"key": "a", "eq": "matches"}]}) == () and missing("matches") == ()
+    assert missing(needed({"if": [{"key": "a", "any": [{"at": "", "matches": "x"}]}]})) == ("re2",)
+    assert needed({"if": [{"key": "a", "eq": "matches"}]}) == () and needed("matches") == ()

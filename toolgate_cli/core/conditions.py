@@ -227,11 +227,14 @@ def warm(conditions: Iterable[Condition]) -> None:
         import unicodedata  # noqa: F401
 
 
-def missing(written: Json) -> tuple[str, ...]:
-    """The modules that are not imported yet and that judging conditions needs which are written anywhere in this value; `fetch` them
-    outside of any transaction."""
-    needed = {_NEEDED[key] for key in _keys(written) if key in _NEEDED}
-    return tuple(sorted(name for name in needed if name not in sys.modules))
+def needed(written: Json) -> tuple[str, ...]:
+    """The modules that judging conditions needs which are written anywhere in this value."""
+    return tuple(sorted({_NEEDED[key] for key in _keys(written) if key in _NEEDED}))
+
+
+def missing(modules: Iterable[str]) -> tuple[str, ...]:
+    """Those that are not imported yet; `fetch` them outside of any transaction."""
+    return tuple(name for name in modules if name not in sys.modules)
 
 
 def fetch(modules: Iterable[str]) -> None:

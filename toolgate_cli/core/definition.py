@@ -54,10 +54,11 @@ class Flow:
     def __init__(self, raw: Mapping[str, Json]) -> None:
         self.id = cast(str, raw["id"])
         self._raw = raw
-        self._made: dict[tuple[str, int], Any] = {}
+        self._made: dict[tuple[str, str, int], Any] = {}
 
-    def once(self, at: tuple[str, int], make: Callable[[], T]) -> T:
-        """What is made of a step (block and position), made once: a step never changes."""
+    def once(self, what: str, block: str, position: int, make: Callable[[], T]) -> T:
+        """`what` is made of the step there, made once: a step never changes."""
+        at = what, block, position
         if at not in self._made:
             self._made[at] = make()
         made: T = self._made[at]

@@ -114,7 +114,7 @@ def _embed(value: Json) -> str:
 
 def _collect(template: Json, found: dict[str, None]) -> None:
     if isinstance(template, str):
-        for part in split(template):
+        for part in split(template) if "${" in template else ():
             if isinstance(part, Reference):
                 found[part.name] = None
     elif isinstance(template, dict):

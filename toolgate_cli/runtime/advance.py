@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from .plugs import StepKind
 
 Handler = Callable[[Place, Intent], Walk]
-STRETCH = 1000  # pure steps that one transaction may hold
+STRETCH = 1000  # steps that one transaction may plan
 
 
 def advance(unit: Unit, run: Run, world: World, arrived: Arrived = None) -> Work | None:
@@ -55,8 +55,10 @@ def advance(unit: Unit, run: Run, world: World, arrived: Arrived = None) -> Work
         run, frames, work, goes_on = _step(unit, run, definition, world, frames)
         if not goes_on:
             break
-    else:
-        work = More()
+    else:  # the end behind the last of them begins no step
+        if blocks.is_over(frames[-1], definition.within(frames).sequence(frames[-1].block)):
+            run, frames, _, goes_on = blocks.leave(unit, run, definition, frames)
+        work = More() if goes_on else None
     if work is None:
         run = run._replace(owner=None)
     put(unit, run._replace(cursor=cursor.dump(frames)), was)
@@ -114,13 +116,13 @@ def _storable(intent: Intent, secrets: Secrets) -> None:
                     secrets.refuse(f"what is written to {member.key}", canonical.encode(member.value))
         elif isinstance(field, Mapping):
             secrets.refuse("the step", canonical.encode([[[dict(field)]]]))  # as deep as it will stand in the cursor
-        elif not isinstance(intent, CallTools):
+        elif field is not None and not isinstance(intent, CallTools):
             secrets.refuse("the step", canonical.encode(field))
 
 
 def _built(place: Place) -> tuple[StepKind, object]:
-    at = (place.frame.block, place.frame.position)
-    return place.flow.once(at, lambda: build(place.unit.ports, place.table))
+    frame = place.frame
+    return place.flow.once("fields", frame.block, frame.position, lambda: build(place.unit.ports, place.table))
 
 
 # ---- what each intent does ----

@@ -63,8 +63,12 @@ def offers(agent: Agent, config: Config, run: Run) -> tuple[Offer, ...]:
 
 
 def _readable(tx: Reader, run: str, reads: tuple[str, ...], scope: str) -> list[str]:
+    """Of what it reads, the keys that are there; without "*" no other is looked at."""
+    if "*" not in reads:
+        named = (key for key in sorted(set(reads)) if scopes.readable(scope + key, scope) is not None)
+        return [key for key in named if tx.value(run, scope + key) is not None]
     keys = (scopes.readable(key, scope) for key in tx.keys(run))
-    return [key for key in keys if key is not None and ("*" in reads or key in reads)]
+    return [key for key in keys if key is not None]
 
 
 def _shown(tx: Reader, run: str, key: str, scope: str) -> str:

@@ -17,7 +17,8 @@ from .work import Prepare
 
 def enter(place: Place) -> Place | Walk:
     """The place where the step is planned, or how the walk goes on without it."""
-    modules = conditions.missing(dict(place.table))
+    frame = place.frame
+    modules = conditions.missing(place.flow.once("modules", frame.block, frame.position, lambda: conditions.needed(dict(place.table))))
     if modules:
         return place.run, place.frames, Prepare(Needs(modules=modules)), False  # no module is imported while the store is locked (I7)
     try:
@@ -29,7 +30,7 @@ def enter(place: Place) -> Place | Walk:
     if why is not None:
         return _left_out(place, why)
     place.unit.record("STEP_STARTED", place.run, {"type": place.table["type"]}, step=place.path)
-    return place._replace(frames=place.at(place.frame._replace(phase=cursor.PLAN)))
+    return place._replace(frames=place.at(frame._replace(phase=cursor.PLAN)))
 
 
 def _against(place: Place) -> str | None:

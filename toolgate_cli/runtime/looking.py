@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, cast
 
 from ..core import canonical, chain, digests, scopes, verbs
@@ -62,9 +62,9 @@ def _written(tx: Reader, row: Row) -> dict[str, Json] | None:
     step = tx.step(row.run_id, row.step)
     if step is None:
         return None
-    values, erased = _context(tx, row.run_id)
-    mine = dict.fromkeys(value.key for value in tx.values(row.run_id) if value.top == step.top)
-    return {key: {"redacted": True} if key in erased else values[key][0] for key in mine if key in values}
+    mine = [value.key for value in tx.values(row.run_id, step.top) if not scopes.split(value.key)[0]]
+    values, erased = _context(tx, row.run_id, mine)
+    return {key: {"redacted": True} if key in erased else value for key, (value, _) in values.items()}
 
 
 def _rows(ports: Ports, tx: Reader, rows: Sequence[Row], run: str | None, leaving: str | None = None) -> tuple[Waiting, ...]:
@@ -94,10 +94,10 @@ def run_view(tx: Reader, run: Run, *, context: bool = False, changed: bool | Non
         path = definition.path(cursor.load(run.cursor)) if definition else ""
     except LookupError as nowhere:
         raise sealing.changed(run.id) from nowhere
-    outputs: dict[str, Json] = {step.path: canonical.parse(step.output) for step in tx.steps(run.id) if step.output is not None}
+    outputs: dict[str, Json] = {path: canonical.parse(output) for path, output in tx.outputs(run.id)}
     redactions = redacted.of_run(tx, run.id) if context else ()
     outputs |= {path: None for path in redacted.steps(redactions) if path not in outputs}
-    values, erased = _context(tx, run.id) if context else (None, ())
+    values, erased = _context(tx, run.id, tx.keys(run.id)) if context else (None, ())
     error = canonical.parse(run.error) if run.error else None
     return RunView(
         run,
@@ -112,11 +112,11 @@ def run_view(tx: Reader, run: Run, *, context: bool = False, changed: bool | Non
     )
 
 
-def _context(tx: Reader, run: str) -> tuple[dict[str, tuple[Json, Provenance]], tuple[str, ...]]:
+def _context(tx: Reader, run: str, keys: Iterable[str]) -> tuple[dict[str, tuple[Json, Provenance]], tuple[str, ...]]:
     """The values, and the keys of those that were erased (None)."""
     values: dict[str, tuple[Json, Provenance]] = {}
     erased: list[str] = []
-    for key in tx.keys(run):
+    for key in keys:
         carrier, bare = scopes.split(key)
         value = tx.value(run, key) if not bare.startswith(HIDDEN) else None
         key = f"{carrier}:{bare}" if carrier else key

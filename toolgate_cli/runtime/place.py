@@ -61,7 +61,7 @@ class Place(NamedTuple):
 
     def at(self, frame: Frame) -> Cursor:
         """The cursor with this frame on top; what had come in was planned with."""
-        return (*self.frames[:-1], frame._replace(came=None))
+        return (*self.frames[:-1], frame if frame.came is None else frame._replace(came=None))
 
 
 Walk = tuple[Run, Cursor, Work | None, bool]  # the run, where it stands, the outside work, and whether the walk goes on at once

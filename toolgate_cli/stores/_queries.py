@@ -6,6 +6,7 @@ from typing import Any
 
 from ..core.records import Call, Event, EventQuery, Row, RowQuery, Run, RunQuery
 from ._rows import columns
+from ._schema import SOUGHT
 
 _ROW, _RUN, _CALL, _EVENT = columns(Row), columns(Run), columns(Call), columns(Event)
 _LAST = "\U0010ffff"  # sorts after every id
@@ -62,6 +63,10 @@ def events(query: EventQuery, after: int, limit: int | None) -> tuple[str, list[
     """Events by seq. Only the most exact condition may choose the index (a `+` hides a column from the planner)."""
     where: list[str] = ["seq > ?"]
     values: list[Any] = [after]
+    if query.call_id is None and query.run_id is not None and query.type in SOUGHT:  # a literal: else its index is not found
+        where.append(f"run_id = ? AND type = '{query.type}'")
+        values.append(query.run_id)
+        return _select(_EVENT, "events", where, "seq DESC" if query.newest else "seq", values, limit)
     hidden = ""
     for column, wanted in (("call_id", query.call_id), ("run_id", query.run_id), ("type", query.type)):
         if wanted is not None:

@@ -57,8 +57,10 @@ _KEYS = (
     "AND top = (SELECT max(top) FROM context WHERE run_id = c.run_id AND key = c.key) ORDER BY key"
 )
 _STEPS = f"SELECT {columns(Step)} FROM steps WHERE run_id = ? ORDER BY top, at, path"
+_OUTPUTS = "SELECT path, output FROM steps WHERE run_id = ? AND output IS NOT NULL ORDER BY top, at, path"
 _STEP = f"SELECT {columns(Step)} FROM steps WHERE run_id = ? AND path = ?"
 _VALUES = f"SELECT {columns(Value)} FROM context WHERE run_id = ? ORDER BY key, top"
+_VALUES_OF = f"SELECT {columns(Value)} FROM context WHERE run_id = ? AND top = ? ORDER BY +key"  # +: by `context_by_top`
 _TURNS = f"SELECT {columns(Turn)} FROM turns WHERE run_id = ? AND path = ? AND number >= ? ORDER BY number"
 _ALL_TURNS = f"SELECT {columns(Turn)} FROM turns WHERE run_id = ? AND number >= ? ORDER BY path, number"
 _NEXT_TURN = "SELECT coalesce(max(number) + 1, 0) FROM turns WHERE run_id = ? AND path = ?"
@@ -164,12 +166,17 @@ class SqliteReader:
         """In the order of the workflow and of time."""
         return tuple(map(Step._make, self._all(_STEPS, (run,))))
 
+    def outputs(self, run: str) -> tuple[tuple[str, str], ...]:
+        """Path and output of the steps that completed with one, in the same order."""
+        return tuple(self._all(_OUTPUTS, (run,)))
+
     def step(self, run: str, path: str) -> Step | None:
         return self._one(Step._make, _STEP, (run, path))
 
-    def values(self, run: str) -> tuple[Value, ...]:
+    def values(self, run: str, top: int | None = None) -> tuple[Value, ...]:
         """By key and top-level step."""
-        return tuple(map(Value._make, self._all(_VALUES, (run,))))
+        found = self._all(_VALUES, (run,)) if top is None else self._all(_VALUES_OF, (run, top))
+        return tuple(map(Value._make, found))
 
     def turns(self, run: str, path: str | None, since: int = 0) -> tuple[Turn, ...]:
         found = self._all(_ALL_TURNS, (run, since)) if path is None else self._all(_TURNS, (run, path, since))

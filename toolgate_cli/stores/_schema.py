@@ -15,6 +15,7 @@ from ..core.records import Call, Event
 from ._faults import not_ours
 
 APPLICATION_ID = 0x54474154  # "TGAT"
+SOUGHT = ("REDACTED", "STEP_RETRIED", "TOOL_INVOCATION_OUTCOME_UNKNOWN")
 
 
 def _only_erasing(table: str, record: Any, erasable: tuple[str, ...], said: str) -> str:
@@ -56,6 +57,8 @@ _FIRST: tuple[str, ...] = (
   ended TEXT NOT NULL CHECK (ended IN ('done','skipped','failed')), output TEXT, at TEXT NOT NULL, PRIMARY KEY (run_id, path)
 ) STRICT""",
     "CREATE INDEX steps_by_top ON steps (run_id, top)",
+    # every answer tells the outputs of a run, in this order: most steps have none
+    "CREATE INDEX steps_with_output ON steps (run_id, top, at, path) WHERE output IS NOT NULL",
     """CREATE TABLE turns (
   run_id TEXT NOT NULL REFERENCES runs, path TEXT NOT NULL, number INTEGER NOT NULL, commands TEXT NOT NULL,
   PRIMARY KEY (run_id, path, number)
@@ -110,6 +113,8 @@ _FIRST: tuple[str, ...] = (
 ) STRICT""",
     "CREATE INDEX events_by_run ON events (run_id, seq)",
     "CREATE INDEX events_by_type ON events (type, seq)",
+    # what is looked for in a run while it goes on is rare in it: an index of its own, which no other event is in
+    *(f"CREATE INDEX events_{type.lower()} ON events (run_id, seq) WHERE type = '{type}'" for type in SOUGHT),
     "CREATE INDEX events_by_call ON events (call_id, seq) WHERE call_id IS NOT NULL",
     "CREATE UNIQUE INDEX one_start ON events (call_id, attempt) WHERE type = 'TOOL_INVOCATION_STARTED'",
     "CREATE TRIGGER pending_is_exact BEFORE UPDATE ON pending BEGIN SELECT RAISE(ABORT, 'pending rows are never changed'); END",

@@ -144,12 +144,16 @@ class MemoryReader:
         found = (step for step in self._tables.steps.values() if step.run_id == run)
         return tuple(sorted(found, key=lambda step: (step.top, step.at, step.path)))
 
+    def outputs(self, run: str) -> tuple[tuple[str, str], ...]:
+        """Path and output of the steps that completed with one, in the same order."""
+        return tuple((step.path, step.output) for step in self.steps(run) if step.output is not None)
+
     def step(self, run: str, path: str) -> Step | None:
         return self._tables.steps.get((run, path))
 
-    def values(self, run: str) -> tuple[Value, ...]:
+    def values(self, run: str, top: int | None = None) -> tuple[Value, ...]:
         """By key and top-level step."""
-        found = (value for value in self._tables.context.values() if value.run_id == run)
+        found = (value for value in self._tables.context.values() if value.run_id == run and top in (None, value.top))
         return tuple(sorted(found, key=lambda value: (value.key, value.top)))
 
     def turns(self, run: str, path: str | None, since: int = 0) -> tuple[Turn, ...]:
