@@ -21,6 +21,7 @@ from proofs.passing import ASKS, GATES, unlawful
 from proofs.wilds import Wild
 
 from tests.runtime.kit import STORES
+from toolgate_cli.runtime import advance
 
 pytestmark = pytest.mark.timeout(14_400)  # of the long version
 Tell = Callable[[str, int], None]
@@ -38,12 +39,14 @@ def chosen(store: str, part: int, long: bool) -> list[int]:
     return [base * 10_000 + number for number in range(part, (LONG if long else SHORT)[store], PARTS)]
 
 
-def live(folder: Path, store: str, number: int, dies: Callable[[int], bool]) -> tuple[Life, int]:
-    """One life, and how many processes it cost."""
+def live(folder: Path, store: str, number: int, dies: Callable[[int], bool], stretch: int = 1000) -> tuple[Life, int]:
+    """One life, and how many processes it cost. `stretch`: steps that one transaction may plan; with few a process can end between any."""
     home = Path(tempfile.mkdtemp(dir=folder))  # one of its own: the heads of the one before are kept
     living = Living(home, store, number, dies)
     try:
-        return living.play(), living.crashes
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(advance, "STRETCH", stretch)
+            return living.play(), living.crashes
     finally:
         living.home.close()
         shutil.rmtree(home)
@@ -53,11 +56,13 @@ def told(number: int, store: str, what: str) -> str:
     return f"WORKFLOW={number} on {store}, {what}"
 
 
-def crashes(number: int, points: int, every: bool) -> list[tuple[str, Callable[[int], bool]]]:
+def crashes(number: int, points: int, every: bool) -> list[tuple[str, Callable[[int], bool], int]]:
+    """What happens, at which points a process ends, and the stretch."""
     dice = random.Random(number)
     single = list(range(1, points + 1)) if every else sorted(dice.sample(range(1, points + 1), min(CRASHES, points)))
-    many = {at for at in range(1, 4 * points) if dice.random() < 0.2}
-    return [*((f"a crash at {at}", lambda point, at=at: point == at) for at in single), (f"crashes at {sorted(many)}", many.__contains__)]
+    many = {at for at in range(1, 9 * points) if dice.random() < 0.15}
+    one: list[tuple[str, Callable[[int], bool], int]] = [(f"a crash at {at}", lambda point, at=at: point == at, 1000) for at in single]  # type: ignore[misc]  # of this turn
+    return [*one, ("many crashes", many.__contains__, dice.choice((1, 2, 3)))]
 
 
 @pytest.mark.parametrize("part", range(PARTS))
@@ -74,8 +79,8 @@ def test_a_workflow_with_crashes_is_lived_through_as_without(
             assert list(unlawful(plain.events, grow(number))) == [], told(number, store, "without a crash")
             if plain.points > BIG and not long and "WORKFLOW" not in os.environ:
                 continue
-            for what, dies in crashes(number, plain.points, long or "WORKFLOW" in os.environ):
-                life, died = live(folder, store, number, dies)
+            for what, dies, stretch in crashes(number, plain.points, long or "WORKFLOW" in os.environ):
+                life, died = live(folder, store, number, dies, stretch)
                 tally("crashes", died)
                 for name in ("status", "done", "context", "outputs", "trace"):
                     assert getattr(life, name) == getattr(plain, name), told(number, store, f"{what}: another {name}")
