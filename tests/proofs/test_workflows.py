@@ -25,7 +25,7 @@ from toolgate_cli.runtime import advance
 
 pytestmark = pytest.mark.timeout(14_400)  # of the long version
 Tell = Callable[[str, int], None]
-SHORT = {"memory": 28, "sqlite": 8}  # workflows
+SHORT = {"memory": 48, "sqlite": 12}  # workflows
 BIG = 120  # points: without `--long` nobody dies in larger ones
 LONG = {"memory": 3_000, "sqlite": 600}
 PARTS = 2  # so that several processors share them
