@@ -132,8 +132,13 @@ class Wild:
     def over(self) -> bool:
         self._try(lambda: self.home.desk().pending(None, 10), "look")  # what a dead process left is recorded by whoever looks
         status = self.home.run(self.run).status
-        paused = status == "PAUSED" and len(self.home.events(self.run, "RUN_PAUSED")) > PATIENCE * ACTS
-        return status in ("COMPLETED", "FAILED", "CANCELLED") or paused
+        return status in ("COMPLETED", "FAILED", "CANCELLED") or (status == "PAUSED" and self._never_ends())
+
+    def _never_ends(self) -> bool:
+        """A loop until an agent says that it is done, where none is asked: more rounds of it are all that a person can have."""
+        paused = [event.step_id or "" for event in self.home.events(self.run, "RUN_PAUSED")]
+        until = self.grown.table(paused[-1])["repeat"]["until"]
+        return until == "agent_done" and paused.count(paused[-1]) > PATIENCE
 
     def _go_back(self) -> bool:
         """To the step at which it failed, if somebody cares to and may."""
