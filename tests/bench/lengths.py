@@ -7,6 +7,7 @@ going on behind a thousand finished steps against going on behind ten.
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import resource
@@ -32,6 +33,7 @@ from .cycles import Nothing, Raw
 
 ROUNDS = 9
 STEPS = 1_000
+THRESHOLD = 200_000, 20, 20  # as every process of toolgate has it
 MOST_OF_RAW, MOST_OF_TEN, MOST_OF_MEMORY, MOST_OF_A_RESUME = 4.0, 12.0, 1.1, 1.3
 
 
@@ -111,6 +113,7 @@ def resume() -> tuple[float, float]:
 
 
 def main(given: list[str]) -> int:
+    gc.set_threshold(*THRESHOLD)
     if "--loop" in given:
         one_loop(int(given[-1]))
         return 0

@@ -60,7 +60,8 @@ def extend(head: Event | None, identity: str, draft: Draft, salt: str) -> Event:
     payload = canonical.encode(dict(draft.payload))
     seq, prev = (head.seq + 1, head.hash) if head else (1, identity)
     committed = commitment(salt, payload)
-    return Event(seq, *draft[:9], payload, salt, committed, prev, _hash((seq, *draft[:9], committed, prev)))
+    told = (seq, *draft[:9])
+    return Event(*told, payload, salt, committed, prev, _hash((*told, committed, prev)))
 
 
 def verify(events: Iterable[Event], prev: str, seq: int = 0, heads: Iterable[Head] = ()) -> Finding:

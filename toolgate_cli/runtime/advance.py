@@ -66,10 +66,11 @@ def advance(unit: Unit, run: Run, world: World, arrived: Arrived = None) -> Work
 
 
 def _step(unit: Unit, run: Run, definition: Definition, world: World, frames: Cursor) -> Walk:
-    sequence = definition.within(frames).sequence(frames[-1].block)
+    flow = definition.within(frames)
+    sequence = flow.sequence(frames[-1].block)
     if blocks.is_over(frames[-1], sequence):
         return blocks.leave(unit, run, definition, frames)
-    place = Place(unit, run, definition, world, frames, sequence[frames[-1].position], definition.path(frames))
+    place = Place(unit, run, definition, flow, world, frames, sequence[frames[-1].position], definition.path(frames))
     came = place.frame.came
     if place.frame.phase == cursor.ASKED:
         needs = batch.judge_rest(unit, run, place.frame, world)
@@ -110,13 +111,15 @@ def _storable(intent: Intent, secrets: Secrets) -> None:
     """Raises ToolgateError("invalid") where a part of what is to be written could not be, or holds the value of a secret that was put
     together: found out before anything of it is, so that what came in before, a tool's result first of all, is kept."""
     for field in intent:
+        if field is None:
+            continue
         if isinstance(field, tuple):
             for member in field:
                 if isinstance(member, Write):
                     secrets.refuse(f"what is written to {member.key}", canonical.encode(member.value))
         elif isinstance(field, Mapping):
             secrets.refuse("the step", canonical.encode([[[dict(field)]]]))  # as deep as it will stand in the cursor
-        elif field is not None and not isinstance(intent, CallTools):
+        elif not isinstance(intent, CallTools):
             secrets.refuse("the step", canonical.encode(field))
 
 

@@ -29,15 +29,11 @@ class Place(NamedTuple):
     unit: Unit
     run: Run
     definition: Definition
+    flow: Flow  # the workflow that the step belongs to
     world: World
     frames: Cursor
     table: StepTable
     path: str
-
-    @property
-    def flow(self) -> Flow:
-        """The workflow that the step belongs to."""
-        return self.definition.within(self.frames)
 
     @property
     def scope(self) -> str:

@@ -77,7 +77,7 @@ class Unit:
             payload=payload,
         )
         self._drafts.append(draft)
-        return self.next_seq - 1
+        return self._began + len(self._drafts)
 
     def decided(self, type: str, run: Run, row: Row, call: Call | None, payload: Mapping[str, Json], person: Person | None = None) -> int:
         """A decision of a person: who, as claimed and as the operating system says, and on exactly what."""
