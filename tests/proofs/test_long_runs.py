@@ -58,6 +58,14 @@ def test_a_stretch_of_a_thousand_steps_is_one_transaction(home: Home, number: in
     assert len(home.events(run)) == 3 * number + 2
 
 
+@pytest.mark.parametrize("before", [STEPS - 2, STEPS - 1, STEPS])
+def test_a_run_that_waits_at_the_end_of_a_stretch_goes_on(home: Home, before: int) -> None:
+    home.write(many=texts.flow("many", *assigns(0, before), texts.uses("a", "ask.send")))
+    run = home.start("many")
+    pass_on(home, run, "tool")
+    assert home.run(run).status == "COMPLETED"
+
+
 def test_it_costs_little_more_than_its_events(home: Home) -> None:
     home.write(many=texts.flow("many", *assigns(0, STEPS)))
     home.start("many")  # the definition and the file are known
