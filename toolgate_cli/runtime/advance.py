@@ -55,7 +55,7 @@ def advance(unit: Unit, run: Run, world: World, arrived: Arrived = None) -> Work
     while goes_on:
         run, frames, work, goes_on = _step(unit, run, definition, world, frames)
         planned += 1
-        if goes_on and planned >= STRETCH and _begins(definition, frames):
+        if goes_on and planned >= STRETCH and unit.tells_of(run) and _begins(definition, frames):
             work, goes_on = More(), False
     if work is None:
         run = run._replace(owner=None)

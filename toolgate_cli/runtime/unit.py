@@ -93,6 +93,10 @@ class Unit:
             if (draft.run_id, draft.type) == (run.id, type):
                 yield Told(seq, draft.step_id, draft.call_id, draft.payload)
 
+    def tells_of(self, run: Run) -> bool:
+        """Whether this transaction has an event of the run, which will say how that stands."""
+        return any(draft.run_id == run.id for draft in self._drafts)
+
     @property
     def behind(self) -> bool:
         """The clock was set back before this transaction, so `now` stands still."""
