@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import os
-import selectors
-import subprocess
+import select
 import warnings
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from math import ceil
 from typing import Literal
 
 from ..core.values import NamedTuple
-from . import kernel
 from .capture import Kept
+from .spawning import spawn
 
 CHUNK = 65536
 
@@ -37,7 +37,7 @@ class End(NamedTuple):
 
 
 class Child:
-    """Raises OSError, ValueError or subprocess.SubprocessError where nothing was started: what can fail is done before the start."""
+    """Raises OSError or ValueError where nothing was started: what can fail is done before the start."""
 
     def __init__(self, command: Command, inherited: tuple[int, ...], kept: Kept) -> None:
         self.kept = kept
@@ -45,7 +45,7 @@ class Child:
         self.closed = False
         self._tick = 0.02
         self._stdin = memoryview(command.stdin or b"")
-        self._selector = selectors.DefaultSelector()
+        self._poll = select.poll()
         self._acts: dict[int, Callable[[int], None]] = {}
         self._outputs: set[int] = set()
         theirs: list[int] = []
@@ -53,14 +53,13 @@ class Child:
             theirs.append(self._input(command.stdin))
             theirs.append(self._output(kept.of_stdout))
             theirs.append(self._output(kept.of_stderr))
-            self._process = start(command, theirs, inherited)
+            self.pid = start(command, theirs, inherited)
         except BaseException:
             for fd in theirs:
                 os.close(fd)
             theirs.clear()
             self.close()
             raise
-        self.pid = self._process.pid
         for fd in theirs[1:]:
             os.close(fd)
         self._spare = theirs[0]  # while we hold the reading end no write of ours can end in SIGPIPE
@@ -72,7 +71,7 @@ class Child:
         if data is None:
             return os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC)
         reading, writing = os.pipe()
-        self._add(writing, selectors.EVENT_WRITE, self._write)
+        self._add(writing, select.POLLOUT, self._write)
         return reading
 
     def _output(self, keep: Callable[[bytes], None]) -> int:
@@ -88,13 +87,13 @@ class Child:
 
         reading, writing = os.pipe()
         self._outputs.add(reading)
-        self._add(reading, selectors.EVENT_READ, read)
+        self._add(reading, select.POLLIN, read)
         return writing
 
     def _notice_end(self) -> None:
         try:
             handle = os.pidfd_open(self.pid)
-            self._add(handle, selectors.EVENT_READ, self._shut)
+            self._add(handle, select.POLLIN, self._shut)
         except OSError:
             return  # a kernel without pidfds: the ticks notice it
         self._tick = 0.1
@@ -102,11 +101,11 @@ class Child:
     def _add(self, fd: int, event: int, act: Callable[[int], None]) -> None:
         self._acts[fd] = act
         os.set_blocking(fd, False)
-        self._selector.register(fd, event)
+        self._poll.register(fd, event)
 
     def _shut(self, fd: int) -> None:
         with suppress(KeyError):
-            self._selector.unregister(fd)
+            self._poll.unregister(fd)
         del self._acts[fd]
         self._outputs.discard(fd)
         os.close(fd)
@@ -126,10 +125,10 @@ class Child:
 
     def pump(self, seconds: float) -> bool:
         """Moves what can be moved, waiting at most so long for something; whether anything moved."""
-        events = self._selector.select(max(0.0, min(seconds, self._tick)))
-        for key, _ in events:
-            if act := self._acts.get(key.fd):
-                act(key.fd)
+        events = self._poll.poll(ceil(max(0.0, min(seconds, self._tick)) * 1000))
+        for fd, _ in events:
+            if act := self._acts.get(fd):
+                act(fd)
         return bool(events)
 
     def ended(self) -> bool:
@@ -139,13 +138,12 @@ class Child:
         try:
             found = os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOHANG)
         except ChildProcessError:
-            self.end, self._process.returncode = End("lost"), 0
+            self.end = End("lost")
             return True
         if found is None:
             return False
         exited = found.si_code == os.CLD_EXITED
         self.end = End("exited" if exited else "signalled", found.si_status)
-        self._process.returncode = found.si_status if exited else -found.si_status
         return True
 
     def close(self) -> None:
@@ -154,30 +152,16 @@ class Child:
         self.kept.end()
         for fd in tuple(self._acts):
             self._shut(fd)
-        self._selector.close()
         if self._spare >= 0:
             os.close(self._spare)
             self._spare = -1
 
 
-def start(command: Command, streams: list[int], inherited: tuple[int, ...]) -> subprocess.Popen[bytes]:
-    """In a session of its own and tied to us, with these three as its standard streams."""
-    stdin, stdout, stderr = streams
+def start(command: Command, streams: list[int], inherited: tuple[int, ...]) -> int:
+    """Its process id: in a session of its own and tied to us, with these three as its standard streams."""
+    argv = [os.fsencode(command.argv[0]), *(item.encode("utf-8", "surrogateescape") for item in command.argv[1:])]
+    env = {os.fsencode(name): value.encode("utf-8", "surrogateescape") for name, value in command.env.items()}
     with warnings.catch_warnings():
         # a warning about threads that somebody made an error would come when the process runs already
         warnings.simplefilter("ignore", DeprecationWarning)
-        return _popen(command, stdin, stdout, stderr, inherited)
-
-
-def _popen(command: Command, stdin: int, stdout: int, stderr: int, inherited: tuple[int, ...]) -> subprocess.Popen[bytes]:
-    return subprocess.Popen(
-        [os.fsencode(command.argv[0]), *(item.encode("utf-8", "surrogateescape") for item in command.argv[1:])],
-        cwd=command.cwd,
-        env={os.fsencode(name): value.encode("utf-8", "surrogateescape") for name, value in command.env.items()},
-        stdin=stdin,
-        stdout=stdout,
-        stderr=stderr,
-        start_new_session=True,
-        pass_fds=inherited,
-        preexec_fn=kernel.tie_to_parent(),  # it takes no lock and loads nothing, and tools are started from the main thread
-    )
+        return spawn(argv, command.cwd, env, streams, inherited)

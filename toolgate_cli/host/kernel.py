@@ -12,7 +12,7 @@ from functools import cache
 _SET_PDEATHSIG, _SET_SUBREAPER, _GET_SUBREAPER = 1, 36, 37  # linux/prctl.h
 _HELD = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _STOPS = (signal.SIGTSTP, signal.SIGTTIN, signal.SIGTTOU)  # of a terminal; SIGSTOP itself cannot be ignored
-_RESET = (*_HELD, *_STOPS, signal.SIGQUIT, signal.SIGCHLD)
+_RESET = (*_HELD, *_STOPS, signal.SIGQUIT, signal.SIGCHLD, signal.SIGPIPE, signal.SIGXFSZ)
 
 
 def now() -> float:
@@ -81,7 +81,7 @@ def tie_to_parent() -> Callable[[], None]:
         prctl(_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
         if os.getppid() != parent:  # it died before the line above
             os._exit(127)
-        for number in _RESET:  # a signal that we ignore (nohup) would be ignored by the tool too
+        for number in _RESET:  # a signal that we ignore (nohup; Python itself: the last two) would be ignored by the tool too
             signal.signal(number, signal.SIG_DFL)
         signal.pthread_sigmask(signal.SIG_SETMASK, ())
 

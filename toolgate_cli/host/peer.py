@@ -6,7 +6,6 @@ from __future__ import annotations
 import os
 import selectors
 import signal
-import subprocess
 import threading
 from collections import deque
 from collections.abc import Callable
@@ -34,8 +33,8 @@ class Left(NamedTuple):
 
 
 class Peer:
-    """Raises OSError, ValueError or subprocess.SubprocessError where nothing was started. From the main thread only: see
-    kernel.tie_to_parent. `taken`: bytes of what was sent that its input has taken; `over`: nothing more will come from it."""
+    """Raises OSError or ValueError where nothing was started. From the main thread only: see kernel.tie_to_parent.
+    `taken`: bytes of what was sent that its input has taken; `over`: nothing more will come from it."""
 
     def __init__(self, command: Command, line_bytes: int, secrets: Secrets) -> None:
         if threading.current_thread() is not threading.main_thread():
@@ -69,12 +68,11 @@ class Peer:
             os.set_blocking(self._stdin, False)
             theirs.append(self._output(self._heard))
             theirs.append(self._output(self._kept.of_stderr))
-            self._process = start(command, theirs, (self._fence.fd,) if self._fence else ())
+            self.pid = start(command, theirs, (self._fence.fd,) if self._fence else ())
         except BaseException:
             for fd in theirs:
                 os.close(fd)
             raise
-        self.pid = self._process.pid
         self._spare = theirs[0]  # while we hold the reading end no write of ours can end in SIGPIPE
         for fd in theirs[1:]:
             os.close(fd)
@@ -182,11 +180,11 @@ class Peer:
         try:
             found = os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOHANG)
         except ChildProcessError:
-            self._code = self._process.returncode = 0  # somebody else took its end
+            self._code = 0  # somebody else took its end
             return True
         if found is None:
             return False
-        self._code = self._process.returncode = found.si_status if found.si_code == os.CLD_EXITED else -found.si_status
+        self._code = found.si_status if found.si_code == os.CLD_EXITED else -found.si_status
         return True
 
     def end(self, patience: float = 0.0) -> Left:
@@ -241,4 +239,4 @@ class Peer:
         self._stack.close()
 
 
-STARTING = (OSError, ValueError, subprocess.SubprocessError)
+STARTING = (OSError, ValueError)

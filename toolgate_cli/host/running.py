@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
-import subprocess
-import threading
+from _thread import get_native_id
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Literal
@@ -35,7 +34,7 @@ def ready() -> None:
 def run(command: Command, timeout: float, output_bytes: int, stop: Callable[[], bool], secrets: Secrets = NONE) -> Ended:
     """What it writes is kept without the values of `secrets`. An exception that a signal handler raises goes on once the tree is killed.
     From the main thread only: see kernel.tie_to_parent."""
-    if threading.current_thread() is not threading.main_thread():
+    if get_native_id() != os.getpid():
         raise RuntimeError("a tool is started from the main thread")
     if timeout <= 0:
         return Ended("not_started", fault="no time was left for it")
@@ -67,7 +66,7 @@ def _run(command: Command, deadline: float, kept: Kept, stop: Callable[[], bool]
                 return Ended("not_started", fault="interrupted before it was started")
             try:
                 child = Child(command, (fence.fd,) if fence else (), kept)
-            except (OSError, ValueError, subprocess.SubprocessError) as error:
+            except (OSError, ValueError) as error:
                 return Ended("not_started", fault=_fault(error))
             kin.began(child.pid)
             processes.mark_fence(fence, kin.session)
