@@ -5,28 +5,22 @@ from __future__ import annotations
 import math
 import re
 import tomllib
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 from ..core import dotted, numerals
 from ..core.errors import ToolgateError
-from ..core.types import Json
-from .issues import MEND, Issues
-from .positions import KeyPath
-from .reading import Source
-from .syntax import explain
+from .reading import Source, Table
 
-Table = dict[str, Json]
+# `issues` and `syntax` are imported where there is something to refuse
+if TYPE_CHECKING:
+    from .issues import Issues
+    from .positions import KeyPath
 
 DEEPEST = 64  # nesting of tables and lists
 
 _PLACE = r" \(at line (\d+), column (\d+)\)\Z"
 _END = r" \(at end of document\)\Z"
 _DIGITS = r"[0-9][0-9_]{4000,}"
-
-
-def parse(source: Source) -> Table:
-    """The tables of a file that was accepted before: tomllib only."""
-    return cast(Table, tomllib.loads(source.data.decode("utf-8")))
 
 
 def parse_strictly(source: Source) -> Table:
@@ -106,6 +100,8 @@ def _exact(text: str) -> float:
 
 def _placed(message: str, text: str) -> tuple[str, int, str]:
     """What is wrong, its line from 1, and what to write."""
+    from .syntax import explain
+
     lines = text.split("\n")
     place = re.search(_PLACE, message)
     if place is not None:
@@ -129,5 +125,7 @@ def _deepest_line(text: str) -> int:
     return where
 
 
-def _refused(source: Source, line: int, message: str, hint: str = MEND) -> ToolgateError:
-    return ToolgateError("invalid", f"{source.name}:{line}: {message}", hint)
+def _refused(source: Source, line: int, message: str, hint: str | None = None) -> ToolgateError:
+    from .issues import MEND
+
+    return ToolgateError("invalid", f"{source.name}:{line}: {message}", MEND if hint is None else hint)

@@ -17,13 +17,12 @@ from ..core.types import Json
 from ..core.world import Needs, Problem, World
 from ..runtime.answers import Checked, Offering
 from ..runtime.ports import Bundle
-from .document import Table, decode
 from .flows import Flow, Flows
-from .issues import meant, refusal, tell
 from .kinds import Kinds
 from .loading import Loaded, Operator, Told
 from .pinning import Pinning, are_unchanged
 from .reach import reached
+from .reading import Table
 
 if TYPE_CHECKING:
     from ..core.intents import Finding, Look
@@ -100,6 +99,8 @@ class HomeFiles:
         if not self._remembered(mark):
             errors, _ = self._check(flow, loaded.config)
             if errors:
+                from .issues import refusal
+
                 raise refusal(errors)
             self._remember(mark)
 
@@ -143,6 +144,8 @@ class HomeFiles:
         found = tuple(Checked(file, of, _lines(errors), _lines(warnings)) for file, of, errors, warnings in self.inspect())
         wanted = tuple(checked for checked in found if id is None or checked.id == id)
         if id is not None and not wanted:
+            from .issues import meant
+
             raise ToolgateError(
                 "not_found", f"no workflow {id}", meant(id, [checked.id for checked in found if checked.id]) or "toolgate workflow check"
             )
@@ -178,6 +181,8 @@ class HomeFiles:
     def _check(self, flow: Flow, config: Config) -> tuple[Told, Told]:
         """Errors and warnings of a workflow."""
         from .checks.flow import check_flow
+        from .document import decode
+        from .issues import tell
 
         assert flow.raw is not None and flow.source is not None
         issues = check_flow(flow.raw, config, self._kinds, _by_id(self._flows.all(self._load().raw)))
@@ -234,6 +239,8 @@ def _the_one(id: str, flows: tuple[Flow, ...]) -> Flow:
     broken = [flow.fault for flow in flows if flow.fault is not None]
     if broken:
         raise broken[0]
+    from .issues import meant
+
     ids = sorted(flow.id for flow in flows if flow.id is not None)
     near = meant(id, ids)
     listed = "workflows: " + ", ".join(ids[:20]) if ids else "write one: a file *.toml with an id and [[steps]]"
@@ -241,6 +248,7 @@ def _the_one(id: str, flows: tuple[Flow, ...]) -> Flow:
 
 
 def _line_of_id(flow: Flow) -> int:
+    from .document import decode
     from .positions import Positions
 
     return Positions(decode(flow.source)).line(("id",)) if flow.source is not None else 1

@@ -11,9 +11,8 @@ import os
 from ..core.errors import ToolgateError
 from ..core.types import Json
 from ..core.values import NamedTuple
-from .document import Table, parse_strictly
 from .loading import FILE
-from .reading import Source, read
+from .reading import Source, Table, read
 
 FOLDER = "workflows"
 
@@ -59,6 +58,8 @@ class Flows:
         return sorted(names)
 
     def _flow(self, name: str) -> Flow | None:
+        from .document import parse_strictly
+
         try:
             source = read(self._home, name)
         except FileNotFoundError:

@@ -11,11 +11,9 @@ from ..core.types import Json
 from ..core.values import NamedTuple
 from ..core.world import Stamp
 from . import operator
-from .document import Table, decode, parse, parse_strictly
-from .issues import refusal, tell
 from .kinds import Kinds
 from .outside import Outside
-from .reading import Source, read
+from .reading import Source, Table, parse, read
 from .servers import expand
 
 FILE = "toolgate.toml"
@@ -71,6 +69,8 @@ class Operator:
     def served(self) -> Served:
         """What is needed to ask a server for its tools: nothing else in the file has to be right, least of all what names those tools."""
         from .checks.servers import check_served
+        from .document import decode, parse_strictly
+        from .issues import refusal, tell
 
         source = self._read()
         raw = parse_strictly(source)
@@ -82,6 +82,8 @@ class Operator:
 
     def inspect(self) -> tuple[Told, Told]:
         """Errors and warnings, whatever is remembered."""
+        from .document import parse_strictly
+
         source = self._read()
         raw = parse_strictly(source)
         return self._check(source, raw, Outside(self._home, raw))
@@ -96,10 +98,14 @@ class Operator:
         known = self._load_remembered(source)
         if known is not None:
             return known
+        from .document import parse_strictly
+
         raw = parse_strictly(source)
         outside = Outside(self._home, raw)
         errors, _ = self._check(source, raw, outside)
         if errors:
+            from .issues import refusal
+
             raise refusal(errors)
         return self._made(source, raw, outside, fresh=True)
 
@@ -125,6 +131,8 @@ class Operator:
 
     def _check(self, source: Source, raw: Table, outside: Outside) -> tuple[Told, Told]:
         from .checks.operator import check_operator
+        from .document import decode
+        from .issues import tell
 
         issues = check_operator(raw, self._kinds, outside)
         text = decode(source)

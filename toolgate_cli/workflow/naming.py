@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from .document import parse
 from .flows import Flows
 from .loading import FILE
 from .outside import Outside
-from .reading import read
+from .reading import parse, read
 from .servers import SECTION, expand
 
 

@@ -14,14 +14,14 @@ from ..core.types import Json
 from ..runtime.answers import Offering, Pinnable
 from ..runtime.plugs import InvokeLimits, Offered
 from .checks.tools import Tools
-from .document import Table, check_values
+from .document import check_values
 from .issues import Issues, field, meant
 from .kinds import Kinds
 from .loading import FILE, Served
 from .locking import LOCK, Locked, read_lock, write_lock
 from .names import is_capability
 from .outside import Outside
-from .reading import read_inside
+from .reading import Table, read_inside
 from .secrets import resolve
 from .servers import SECTION, operators, tool_of
 

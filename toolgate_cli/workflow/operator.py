@@ -11,9 +11,9 @@ from ..core.digests import sha256
 from ..core.tables import table
 from ..core.types import Decision, Json, ProbeName
 from . import shapes
-from .document import Table
 from .kinds import Kinds
 from .outside import Outside
+from .reading import Table
 from .servers import SECTION
 
 

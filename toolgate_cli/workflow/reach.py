@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from ..core.types import Json
 from ..core.values import NamedTuple
-from .document import Table
-from .positions import KeyPath
+from .reading import Table
+
+if TYPE_CHECKING:
+    from .positions import KeyPath
 
 
 class Inner(NamedTuple):

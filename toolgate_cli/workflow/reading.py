@@ -1,12 +1,18 @@
-"""Reads a file once, with what it was at that moment; whoever compares later sees every change since (I3)."""
+"""Reads a file once, with what it was at that moment; whoever compares later sees every change since (I3).
+
+A file that was accepted before needs nothing more than this: what refuses one, and says where, is `document` and `issues`.
+"""
 
 from __future__ import annotations
 
 import os
 import stat
+import tomllib
 from collections.abc import Callable
+from typing import cast
 
 from ..core.errors import ToolgateError
+from ..core.types import Json
 from ..core.values import NamedTuple
 from ..core.world import Stamp
 
@@ -23,6 +29,12 @@ class Source(NamedTuple):
 
 
 Read = Callable[[str], Source]
+Table = dict[str, Json]
+
+
+def parse(source: Source) -> Table:
+    """The tables of a file that was accepted before: tomllib only."""
+    return cast(Table, tomllib.loads(source.data.decode("utf-8")))
 
 
 def read(home: str, name: str) -> Source:

@@ -9,7 +9,7 @@ from collections.abc import Container, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, cast, get_args
 
 from ..core.types import Effect, Json, Safety
-from .document import Table
+from .reading import Table
 
 if TYPE_CHECKING:
     from .locking import Locked

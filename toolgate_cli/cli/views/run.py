@@ -10,7 +10,7 @@ from ...core.records import Event
 from ...core.types import Json
 from ...runtime.answers import Answer, RunView, Waiting
 from ..safe import Safe, fill, line, show_json
-from . import events, pending
+from . import pending
 from .shapes import REDACTED, Column, Field, Fields, Sheet, cell, field, member_name
 
 ANSWER_SCHEMA: Final = "toolgate.run/1"
@@ -38,6 +38,8 @@ def run_json(view: RunView) -> dict[str, Json]:
             for key, (value, provenance) in view.context.items()
         }
         if view.redactions:
+            from . import events
+
             shown["redactions"] = [events.to_json(event) for event in view.redactions]
     return shown
 

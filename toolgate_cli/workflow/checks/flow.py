@@ -11,11 +11,12 @@ from ...core.marks import Marked, held, marked
 from ...core.tables import table
 from ...core.types import Json
 from .. import models, shapes
-from ..document import Table, check_values
+from ..document import check_values
 from ..issues import Issues, meant
 from ..kinds import Kinds
 from ..names import check_name
 from ..positions import KeyPath
+from ..reading import Table
 from ..servers import meant_tool
 from .arguments import unfit
 from .blocks import Use, check_blocks

@@ -8,9 +8,9 @@ from ...core import references
 from ...core.cursor import DEPTH
 from ...core.errors import ToolgateError
 from ...core.types import Json
-from ..document import Table
 from ..issues import Issues, meant
 from ..reach import Inner, inner
+from ..reading import Table
 
 Raws = Mapping[str, Sequence[Table]]
 

@@ -8,10 +8,11 @@ from ...core import durations
 from ...core.errors import ToolgateError
 from ...core.types import Json
 from .. import models, shapes
-from ..document import Table, check_values
+from ..document import check_values
 from ..issues import Issues
 from ..kinds import Kinds
 from ..outside import Outside
+from ..reading import Table
 from ..servers import SECTION, expand
 from .agents import Agents, check_model
 from .context import check_context

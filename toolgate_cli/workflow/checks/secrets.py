@@ -13,10 +13,10 @@ from ...core.marks import marked
 from ...core.references import SECRET, Reference
 from ...core.tables import hints, without_markers
 from ...core.types import Json
-from ..document import Table
 from ..issues import Issues
 from ..kinds import Kinds
 from ..positions import KeyPath
+from ..reading import Table
 from ..servers import SECTION
 from ..shapes import PROBES
 from .tools import texts

@@ -8,11 +8,12 @@ from ...core import references
 from ...core.errors import ToolgateError
 from ...core.types import Json
 from .. import models, shapes
-from ..document import Table, check_values
+from ..document import check_values
 from ..issues import Issues
 from ..kinds import Kinds
 from ..names import check_name
 from ..positions import KeyPath
+from ..reading import Table
 from ..servers import SECTION, operators
 from .marks import check_marks
 from .secrets import check_secrets
