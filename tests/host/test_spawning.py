@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from toolgate_cli.host import kernel
 from toolgate_cli.host.spawning import spawn
 
 TOLD = """
@@ -109,6 +110,54 @@ def test_nor_is_any_other_fault_taken_for_an_exit_code(tmp_path: Path, pipes: li
     with pytest.raises(OSError) as refused:
         run(["/bin/true"], str(tmp_path), pipes)
     assert refused.value.errno == errno.EAGAIN
+
+
+def test_a_process_that_cannot_be_made_says_so(tmp_path: Path, pipes: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
+    def full() -> int:
+        raise OSError(errno.ENOMEM, os.strerror(errno.ENOMEM))
+
+    before = sorted(os.listdir("/proc/self/fd"))
+    monkeypatch.setattr(os, "fork", full)
+    with pytest.raises(OSError) as refused:
+        run(["/bin/true"], str(tmp_path), pipes)
+    assert (refused.value.errno, refused.value.filename) == (errno.ENOMEM, None)
+    assert sorted(os.listdir("/proc/self/fd")) == before
+
+
+def test_what_it_tells_is_heard_where_the_pipe_stands_in_the_place_of_a_stream(pipes: list[int]) -> None:
+    saved = [os.dup(place) for place in (0, 1, 2)]
+    try:
+        for place in (0, 1, 2):
+            os.close(place)
+        with pytest.raises(FileNotFoundError):
+            spawn([b"/no/such"], "/", {}, (pipes[0], pipes[3], pipes[5]), ())
+    finally:
+        for place, descriptor in enumerate(saved):
+            os.dup2(descriptor, place)
+            os.close(descriptor)
+
+
+def test_what_it_tells_is_believed_where_somebody_else_took_its_end(tmp_path: Path, pipes: list[int]) -> None:
+    was = signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    try:
+        with pytest.raises(OSError) as refused:
+            run(["/no/such"], str(tmp_path), pipes)
+    finally:
+        signal.signal(signal.SIGCHLD, was)
+    assert refused.value.errno == errno.ENOENT
+
+
+def test_no_signal_reaches_it_before_it_has_a_session_of_its_own(tmp_path: Path, pipes: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
+    """One of the terminal would end it for the program, while it is not the program yet."""
+    tie = kernel.tie_to_parent()
+
+    def tied() -> None:
+        assert os.getsid(0) == os.getpid()
+        tie()
+
+    monkeypatch.setattr(kernel, "tie_to_parent", lambda: tied)
+    pid = spawn([b"/bin/true"], str(tmp_path), {}, (pipes[0], pipes[3], pipes[5]), ())
+    assert os.waitpid(pid, 0)[1] == 0
 
 
 @pytest.mark.parametrize(

@@ -32,7 +32,7 @@ def spawn(argv: list[bytes], cwd: str, env: Mapping[bytes, bytes], streams: Sequ
             child = os.fork()
             if child == 0:
                 try:
-                    _become(tie, argv, cwd, env, streams, (*inherited, writing))
+                    _become(tie, argv, cwd, env, streams, inherited, writing)
                 finally:
                     os._exit(127)
         finally:
@@ -41,29 +41,38 @@ def spawn(argv: list[bytes], cwd: str, env: Mapping[bytes, bytes], streams: Sequ
     finally:
         os.close(reading)
     if fault:
-        os.waitpid(child, 0)
+        with suppress(ChildProcessError):  # somebody else took its end: what it told is what happened
+            os.waitpid(child, 0)
         number, about = fault.split()
         raise OSError(int(number), os.strerror(int(number)), cwd if about == b"cwd" else os.fsdecode(argv[0]))
     return child
 
 
 def _become(
-    tie: Callable[[], None], argv: list[bytes], cwd: str, env: Mapping[bytes, bytes], streams: Sequence[int], kept: Sequence[int]
+    tie: Callable[[], None],
+    argv: list[bytes],
+    cwd: str,
+    env: Mapping[bytes, bytes],
+    streams: Sequence[int],
+    inherited: Sequence[int],
+    told: int,
 ) -> None:
-    """Returns only where it failed; the last of `kept` is told why."""
+    """Returns only where it failed; `told` is told why."""
     about = "argv"
     try:
         gc.disable()  # nothing of ours is to be taken down in here
+        os.setsid()  # before a signal can reach it: one of the terminal is for us
         tie()
-        os.setsid()
+        # out of the way first: one of them may have the number of another's place
+        told, *moved = [fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, _FIRST) for descriptor in (told, *streams)]
+        for number, descriptor in enumerate(moved):
+            os.dup2(descriptor, number)
         about = "cwd"
         os.chdir(cwd)
         about = "argv"
-        # out of the way first: one of them may have the number of another's place
-        for number, descriptor in enumerate([fcntl.fcntl(stream, fcntl.F_DUPFD_CLOEXEC, _FIRST) for stream in streams]):
-            os.dup2(descriptor, number)
-        for descriptor in kept[:-1]:
+        for descriptor in inherited:
             os.set_inheritable(descriptor, True)
+        kept = {told, *inherited}
         for name in os.listdir("/proc/self/fd"):
             if int(name) >= _FIRST and int(name) not in kept:
                 with suppress(OSError):  # the one of the listing itself
@@ -71,4 +80,4 @@ def _become(
         os.execve(argv[0], argv, env)
     except BaseException as error:  # noqa: BLE001  # whatever it was: a program that never began is not to be taken for one that failed
         why = error.errno if isinstance(error, OSError) else errno.EAGAIN
-        os.write(kept[-1], f"{why} {about}".encode())
+        os.write(told, f"{why} {about}".encode())
