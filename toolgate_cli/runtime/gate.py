@@ -89,9 +89,14 @@ class Asking(NamedTuple):
 
 def judge(unit: Unit, question: Question, world: World) -> Verdict:
     """The verdict on a call, in the transaction that reached it; Needs where something outside has to be fetched first."""
-    if not unit.ports.files.unchanged(world):
-        return Needs(files=True)
-    return evaluate(question._replace(now=unit.now), world, lambda digest: unit.tx.accepted(Accepted(digest, ARGUMENTS)))
+    question = question._replace(now=unit.now)
+    known = unit.judged.get(question)
+    if known is None or known[0] is not world:  # else it is the same: nothing but these two decides
+        if not unit.ports.files.unchanged(world):
+            return Needs(files=True)
+        verdict = evaluate(question, world, lambda digest: unit.tx.accepted(Accepted(digest, ARGUMENTS)))
+        known = unit.judged[question] = world, verdict
+    return known[1]
 
 
 def permits(row: Row, tool: Tool) -> bool:

@@ -14,6 +14,8 @@ from ..core.values import NamedTuple
 from . import heads, sealing
 
 if TYPE_CHECKING:
+    from ..core.verdict import Question, Verdict
+    from ..core.world import World
     from .ports import Hold, Ports
     from .store import Writer
 
@@ -31,7 +33,7 @@ class Told(NamedTuple):
 
 class Unit:
     """`now` is the later of the clock and the last event. `person` is the actor of events that name nobody else. `shown`: rows of which the
-    log was seen to say, in this transaction, that exactly they wait."""
+    log was seen to say, in this transaction, that exactly they wait. `judged`: the verdicts of this transaction, each with its world."""
 
     def __init__(self, tx: Writer, ports: Ports, person: Person) -> None:
         self.tx = tx
@@ -46,6 +48,7 @@ class Unit:
         self._clock = clock = ports.clock.now()
         self.now = clock if self._head is None else max(clock, self._head.at)
         self.shown: set[Row] = set()
+        self.judged: dict[Question, tuple[World, Verdict]] = {}
 
     def record(
         self,
