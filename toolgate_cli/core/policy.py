@@ -37,26 +37,25 @@ class Ruling(NamedTuple):
 
 
 _STRICTEST_FIRST: tuple[Decision, ...] = ("deny", "require_approval", "allow")
+_KINDS = 1024  # of calls whose rules are remembered
 
 
 def judge(policy: Policy, facts: Facts) -> Ruling:
     """The strictest decision among the rules that match; within it the first rule in file order. No rule: `policy.default`."""
-    matching = [rule for rule in policy.rules if _matches(rule, facts)]
-    for decision in _STRICTEST_FIRST:
-        for rule in matching:
-            if rule.decision == decision:
-                return Ruling(decision, rule, reason(rule))
+    for rule in _about(policy, facts):
+        if _conditions_hold(rule, facts):
+            return Ruling(rule.decision, rule, reason(rule))
     return Ruling(policy.default, None, f"no policy rule matches, and policy.default is {policy.default}")
 
 
 def denied(policy: Policy, facts: Facts) -> Rule | None:
     """The first deny rule that matches: all that is asked again after a person has approved."""
-    return next((rule for rule in policy.rules if rule.decision == "deny" and _matches(rule, facts)), None)
+    return next((rule for rule in _about(policy, facts) if rule.decision == "deny" and _conditions_hold(rule, facts)), None)
 
 
 def denied_always(policy: Policy, facts: Facts) -> bool:
     """Whether such a call is denied whatever its arguments are."""
-    about = [rule for rule in policy.rules if _is_about(rule, facts)]
+    about = _about(policy, facts)
     if any(rule.decision == "deny" and not rule.when for rule in about):
         return True
     return policy.default == "deny" and all(rule.decision == "deny" for rule in about)
@@ -67,8 +66,31 @@ def reason(rule: Rule) -> str:
     return rule.reason or f"policy rule {rule.name}"
 
 
-def _matches(rule: Rule, facts: Facts) -> bool:
-    return _is_about(rule, facts) and _conditions_hold(rule, facts)
+class _Index:
+    """The rules of one policy by all that they may ask about a call but its arguments: found once for each kind of call."""
+
+    def __init__(self, policy: Policy) -> None:
+        self.policy = policy
+        self.about: dict[tuple[object, ...], tuple[Rule, ...]] = {}
+
+
+_last = _Index(Policy())
+
+
+def _about(policy: Policy, facts: Facts) -> tuple[Rule, ...]:
+    """The rules that can match, conditions apart, the strictest first and in file order."""
+    global _last
+    index = _last if _last.policy is policy else _Index(policy)
+    kind = (facts.capability, *facts[2:])
+    found = index.about.get(kind)
+    if found is None:
+        about = [rule for rule in policy.rules if _is_about(rule, facts)]
+        found = tuple(rule for decision in _STRICTEST_FIRST for rule in about if rule.decision == decision)
+        if len(index.about) >= _KINDS:
+            index.about.clear()
+        index.about[kind] = found
+    _last = index
+    return found
 
 
 def _is_about(rule: Rule, facts: Facts) -> bool:
