@@ -17,6 +17,7 @@ from .unsure import UNSURE
 
 Filler: TypeAlias = Callable[[Json], Json]
 _Judging: TypeAlias = "Iterable[tuple[Json, bool]]"  # schemas of one value, each with whether it is certain that it judges it
+_Part: TypeAlias = "tuple[dict[str, Json], bool]"
 
 MOST_PLACES = 10_000  # values that are looked at for one call; what is behind them is UNSURE
 
@@ -26,36 +27,37 @@ def filler(schema: Json) -> Filler | None:
     local = Local(schema)
     if not any("default" in held for held in local.schemas.values()):
         return None
-    targets = {key: local.targets(held) for key, held in local.schemas.items()}
+    plan = _Plan({key: local.targets(held) for key, held in local.schemas.items()})
 
     def fill(arguments: Json) -> Json:
         try:
-            return _Filling(targets).whole(schema, arguments)
+            return _Filling().whole(plan.of([(schema, True)]), arguments)
         except RecursionError:
             return UNSURE
 
     return fill
 
 
-class _Filling:
-    """One pass over a value: each place in it once, with all the schemas that judge it or may."""
+class _Plan:
+    """The places of one schema, by the schemas that judge them: each is made when a value first has it."""
 
     def __init__(self, targets: Mapping[int, list[Json]]) -> None:
         self._targets = targets
-        self._left = MOST_PLACES
+        self._known: dict[tuple[tuple[int, bool], ...], _Place] = {}
 
-    def whole(self, schema: Json, arguments: Json) -> Json:
-        """A default of the whole says what a tool that is given nothing may take, and which of it nobody knows."""
-        parts = self._parts([(schema, True)])
-        filled = self._value(parts, arguments, frozenset())
-        for part, _ in parts:
-            if "default" in part:
-                filled = _perhaps(filled, part["default"], arguments)
-        return filled
+    def of(self, judging: _Judging) -> _Place:
+        tables = [(schema, certain) for schema, certain in judging if isinstance(schema, dict)]
+        key = tuple((id(schema), certain) for schema, certain in tables)
+        found = self._known.get(key)
+        if found is None:
+            if len(self._known) >= MOST_PLACES:
+                self._known.clear()
+            found = self._known[key] = _Place(self, self._parts(tables))
+        return found
 
-    def _parts(self, judging: _Judging) -> list[tuple[dict[str, Json], bool]]:
+    def _parts(self, judging: _Judging) -> list[_Part]:
         """These and every other that judges the same value, each once, the certain ones first."""
-        found: dict[int, tuple[dict[str, Json], bool]] = {}
+        found: dict[int, _Part] = {}
         sure = [schema for schema, certain in judging if certain]
         perhaps = [schema for schema, certain in judging if not certain]
         for left, certain in ((sure, True), (perhaps, False)):
@@ -70,44 +72,93 @@ class _Filling:
                         (left if held.path[0] == "allOf" else perhaps).append(held.schema)
         return list(found.values())
 
-    def _value(self, parts: list[tuple[dict[str, Json], bool]], value: Json, within: frozenset[int]) -> Json:
+
+class _Place:
+    """All the schemas that judge what stands at one place, or may, and the places inside of it. `said`: their defaults, each with whether
+    it is certain; `length`: items that have schemas of their own."""
+
+    def __init__(self, plan: _Plan, parts: list[_Part]) -> None:
+        self.ids = frozenset(id(part) for part, _ in parts)
+        self.said = [(part["default"], certain) for part, certain in parts if "default" in part]
+        self.length = max((len(_places(part)) for part, _ in parts), default=0)
+        self._named = dict.fromkeys(key for part, _ in parts for key in _table(part, "properties"))
+        self._plan = plan
+        self._parts = parts
+        self._members: dict[str | None, _Place] = {}
+        self._items: dict[int, _Place] = {}
+        self._absent: list[tuple[str, _Place]] | None = None
+
+    def member(self, key: str) -> _Place:
+        """Those that no schema names are all the same place."""
+        known = key if key in self._named else None
+        found = self._members.get(known)
+        if found is None:
+            found = self._members[known] = self._plan.of(of for part in self._parts for of in _members(*part, key))
+        return found
+
+    def item(self, at: int) -> _Place:
+        known = min(at, self.length)
+        found = self._items.get(known)
+        if found is None:
+            found = self._items[known] = self._plan.of(of for part in self._parts for of in _items(*part, at))
+        return found
+
+    def absent(self) -> list[tuple[str, _Place]]:
+        """The members that have a default where they are left out."""
+        if self._absent is None:
+            judged = ((key, self._plan.of(self._judging(key))) for key in self._named)
+            self._absent = [(key, place) for key, place in judged if place.said]
+        return self._absent
+
+    def _judging(self, key: str) -> Iterator[tuple[Json, bool]]:
+        """The schemas of a member that is left out: what judges those that are not named is not certain of it."""
+        for part in self._parts:
+            named = key in _table(part[0], "properties")
+            yield from ((held, certain and named) for held, certain in _members(*part, key))
+
+
+class _Filling:
+    """One pass over a value: each place in it once."""
+
+    def __init__(self) -> None:
+        self._left = MOST_PLACES
+
+    def whole(self, place: _Place, arguments: Json) -> Json:
+        """A default of the whole says what a tool that is given nothing may take, and which of it nobody knows."""
+        filled = self._value(place, arguments, frozenset())
+        for default, _ in place.said:
+            filled = _perhaps(filled, default, arguments)
+        return filled
+
+    def _value(self, place: _Place, value: Json, within: frozenset[int]) -> Json:
         """`within`: the schemas in whose defaults this stands, each of which is gone into once."""
         self._left -= 1
         if self._left < 0 or value is UNSURE:
             return UNSURE
         if isinstance(value, dict):
-            return self._object(parts, value, within)
-        return self._array(parts, value, within) if isinstance(value, list) else value
+            return self._object(place, value, within)
+        return self._array(place, value, within) if isinstance(value, list) else value
 
-    def _object(self, parts: list[tuple[dict[str, Json], bool]], value: dict[str, Json], within: frozenset[int]) -> Json:
-        made = {
-            key: self._value(self._parts([of for part in parts for of in _members(*part, key)]), held, within)
-            for key, held in value.items()
-        }
-        named = dict.fromkeys(key for part, _ in parts for key in _table(part, "properties") if key not in value)
-        for key in named:
-            judging = [(held, sure and key in _table(part[0], "properties")) for part in parts for held, sure in _members(*part, key)]
-            self._add(made, key, self._parts(judging), within)
+    def _object(self, place: _Place, value: dict[str, Json], within: frozenset[int]) -> Json:
+        made = {key: self._value(place.member(key), held, within) for key, held in value.items()}
+        for key, left_out in place.absent():
+            if key not in value:
+                made[key] = self._default(left_out, within)
         return made
 
-    def _array(self, parts: list[tuple[dict[str, Json], bool]], value: list[Json], within: frozenset[int]) -> Json:
-        made = [self._value(self._parts([of for part in parts for of in _items(*part, at)]), held, within) for at, held in enumerate(value)]
-        places = max((len(_places(part)) for part, _ in parts), default=0)
-        for at in reversed(range(len(value), places)):  # one that is left out at the end may have a default, and those before it then too
-            if any("default" in part for part, _ in self._parts([of for part in parts for of in _items(*part, at)])):
+    def _array(self, place: _Place, value: list[Json], within: frozenset[int]) -> Json:
+        made = [self._value(place.item(at), held, within) for at, held in enumerate(value)]
+        for at in reversed(range(len(value), place.length)):  # behind one that is left out there may be a default, and then it is there
+            if place.item(at).said:
                 return [*made, *([UNSURE] * (at + 1 - len(value)))]
         return made
 
-    def _add(self, made: dict[str, Json], key: str, parts: list[tuple[dict[str, Json], bool]], within: frozenset[int]) -> None:
-        """The default of a member that is left out, where there is one."""
-        said = [(part["default"], certain) for part, certain in parts if "default" in part]
-        if not said:
-            return
-        (first, certain), ids = said[0], frozenset(id(part) for part, _ in parts)
-        if not certain or ids & within or not all(equal(first, other) for other, _ in said):
-            made[key] = UNSURE
-        else:
-            made[key] = self._value(parts, first, within | ids)
+    def _default(self, place: _Place, within: frozenset[int]) -> Json:
+        """Of a member that is left out."""
+        first, certain = place.said[0]
+        if not certain or place.ids & within or not all(equal(first, other) for other, _ in place.said):
+            return UNSURE
+        return self._value(place, first, within | place.ids)
 
 
 def _perhaps(filled: Json, default: Json, asked: Json) -> Json:
