@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 
 from . import canonical, pointer
 from .errors import ToolgateError
@@ -58,6 +59,7 @@ def _secrets_of(text: str) -> tuple[str, ...]:
     return tuple(part.name.removeprefix("secret.") for part in found if isinstance(part, Reference) and part.name.startswith("secret."))
 
 
+@lru_cache(maxsize=256)  # a template is filled for every call
 def split(text: str) -> tuple[str | Reference, ...]:
     """Literal text and references, in order; `$${` is already `${` in the literals. Raises ToolgateError("invalid") for a broken one."""
     parts: list[str | Reference] = []
