@@ -28,6 +28,7 @@ from typing import Any
 
 from jsonschema import Draft202012Validator
 
+import toolgate_cli.cli.main  # noqa: F401  # it sets the collector of every command, so of both here
 from toolgate_cli import bootstrap
 from toolgate_cli.core.cursor import Frame
 from toolgate_cli.core.intents import Asked, CallTools
@@ -138,7 +139,8 @@ class Gate:
         with self.engine.write() as unit:
             owner = ownership.mine(ports)
             self.run = Run("r1", "one", "0", chosen.actor, "RUNNING", "[]", 1, owner, 0, 0, None, unit.now, unit.now)
-            unit.tx.add([Definition("0", "workflow", "{}")])
+            tool = self.engine.world.ready[NAME]  # an earlier call has stored its definition
+            unit.tx.add([Definition("0", "workflow", "{}"), Definition(tool.digest, "tool", tool.definition)])
             unit.begin(self.run)
             unit.record("RUN_STARTED", self.run, {})
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from json import encoder as _json_encoder
 from typing import TYPE_CHECKING, NoReturn
 
@@ -73,9 +73,9 @@ def encode(value: Json) -> str:
     return _encode(value, _ANY)
 
 
-def flat(values: Sequence[str | int | None]) -> str:
-    """What `encode` gives for a list of texts, integers and nulls, without its check of every member. Raises TypeError or ValueError for
-    what is none of them."""
+def flat(values: Sequence[str | int | None] | Mapping[str, str | int | None]) -> str:
+    """What `encode` gives for a list or a table of texts, integers and nulls, without its check of every member. Raises TypeError or
+    ValueError for what is none of them."""
     return "".join(_ENCODER(values, 0))
 
 

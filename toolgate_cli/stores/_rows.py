@@ -6,13 +6,12 @@ import json
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
-from ..core import durations
+from ..core import canonical, durations
 from ..core.errors import ToolgateError
 from ..core.records import Accepted, Attempt, Call, Definition, Outcome, Row, Run, Step, Turn, Value, Vote
 
 T = TypeVar("T")
 
-_encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), sort_keys=True).encode
 _SEPARATE = Row._fields.index("separate_requester")
 
 
@@ -83,7 +82,7 @@ ATTEMPT = "id, row, version, run_id, number, state, owner, host, boot, deadline,
 def from_attempt(attempt: Attempt) -> tuple[Any, ...]:
     """The columns of `attempts`; the row goes in as JSON."""
     row = attempt.row
-    return (row.id, _encode(row._asdict()), row.version, row.run_id, *attempt[1:])
+    return (row.id, canonical.flat(row._asdict()), row.version, row.run_id, *attempt[1:])
 
 
 def to_attempt(found: Sequence[Any]) -> Attempt:

@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 
 class Pattern(Protocol):
-    def search(self, text: str) -> Any: ...
+    def search(self, text: bytes) -> Any: ...
 
 
 @lru_cache(maxsize=512)
@@ -32,4 +32,4 @@ def found(pattern: str, text: str) -> bool:
     made, refusal = compiled(pattern)
     if made is None:
         raise ValueError(refusal)
-    return made.search(text) is not None
+    return made.search(text.encode()) is not None  # of bytes the matcher does not count the characters

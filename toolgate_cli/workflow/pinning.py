@@ -13,7 +13,7 @@ from ..core.types import Json
 from ..core.values import NamedTuple
 from ..core.world import Check, Needs, Ready, Stamp, World
 from .kinds import Kinds
-from .reading import stamp
+from .reading import is_unchanged, stamp
 
 if TYPE_CHECKING:
     from ..core.types import ProbeName
@@ -110,4 +110,4 @@ def _binding(provider: Provider, fields: object, facts: Json, home: str) -> Call
 
 def are_unchanged(stamps: tuple[Stamp, ...]) -> bool:
     """Whether every file is the one that was read: same device, inode, size and times. No file is read."""
-    return all(stamp(known.path) == known for known in stamps)
+    return all(map(is_unchanged, stamps))

@@ -96,6 +96,15 @@ def stamp(path: str) -> Stamp:
     return Stamp(path, found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
 
 
+def is_unchanged(known: Stamp) -> bool:
+    """Whether the file is still the one of that stamp; it is not read."""
+    try:
+        found = os.stat(known.path)
+    except (OSError, ValueError):
+        return not any(known[1:])
+    return (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns) == known[1:]
+
+
 def _first(descriptor: int, count: int) -> bytes:
     """So many bytes at least, or all."""
     parts: list[bytes] = []
