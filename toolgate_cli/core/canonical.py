@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
 from json import encoder as _json_encoder
 from typing import TYPE_CHECKING, NoReturn
 
@@ -25,6 +26,12 @@ def parse(text: str | bytes) -> Json:
     if not is_sound(value, _ANY.depth, _ANY.items, True):
         refuse_first(value, _ANY)
     return value
+
+
+@lru_cache(maxsize=16)
+def shared(text: str) -> Json:
+    """As `parse`, for a text that several parts read one after the other: none of them changes the value."""
+    return parse(text)
 
 
 def _read(text: str | bytes) -> Json:

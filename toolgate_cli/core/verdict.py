@@ -85,7 +85,7 @@ def evaluate(question: Question, world: World, accepted: Callable[[str], bool]) 
     unresolved = _unresolved(question, tool, ready, world)
     if unresolved is not None:
         return _failed(question, ready, "RESOLVE", *unresolved)
-    arguments = canonical.parse(call.arguments)
+    arguments = canonical.shared(call.arguments)
     context = world.config.context
     refusal = authorise.may_call(tool, call.requested_by, context) or authorise.other_tenant(tool, arguments, context)
     if refusal is not None:

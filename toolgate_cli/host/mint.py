@@ -6,6 +6,7 @@ import os
 
 ALPHABET = "abcdefghijklmnopqrstuvwxyz234567"
 LENGTH = 13  # characters of 5 bits: 65 random bits
+_OF_BYTE = (ALPHABET * 8).encode()  # by the low 5 bits of a byte
 
 
 class RandomMint:
@@ -13,12 +14,7 @@ class RandomMint:
 
     def id(self, letter: str) -> str:
         """`letter` and 13 characters of lower-case base32."""
-        bits = int.from_bytes(os.urandom(9), "big")
-        characters = [letter]
-        for _ in range(LENGTH):
-            characters.append(ALPHABET[bits & 31])
-            bits >>= 5
-        return "".join(characters)
+        return letter + os.urandom(LENGTH).translate(_OF_BYTE).decode()
 
     def salt(self) -> str:
         """32 hex digits."""

@@ -98,7 +98,7 @@ def keep(unit: Unit, run: Run, call: Call, row: Row, event: str, facts: dict[str
 
 def digest(record: Row | Call) -> str:
     """Over everything that a decision rests on: hex sha256 of the canonical JSON of a row's fields, or of a call's."""
-    return digests.sha256(canonical.encode(dict(record._asdict())))
+    return digests.sha256(canonical.flat(record._asdict()).encode("utf-8", "surrogatepass"))
 
 
 def parked_by_the_chain(unit: Unit, row: Row) -> None:

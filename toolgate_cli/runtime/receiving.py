@@ -69,7 +69,7 @@ def _title(world: World, capability: str, arguments: str | None) -> str | None:
     tool = world.config.tools.get(capability)
     if tool is None or tool.title is None or arguments is None:
         return None
-    values = canonical.parse(arguments)
+    values = canonical.shared(arguments)
 
     def lookup(name: str) -> Json:
         if not name.startswith("args.") or not isinstance(values, dict):

@@ -94,9 +94,10 @@ class _TooMuchWork(Exception):
 
 
 # ---- keywords that are judged otherwise than by the library ----
-def _pattern(validator: Any, wanted: str, value: Any, _schema: Any) -> Iterator[ValidationError]:
+def _pattern(validator: Any, wanted: str, value: Any, _schema: Any) -> Iterator[ValidationError] | None:
     if validator.is_type(value, "string") and not found(wanted, value):
-        yield ValidationError("does not match")
+        return iter((ValidationError("does not match"),))
+    return None
 
 
 def _pattern_properties(validator: Any, wanted: Mapping[str, Any], value: Any, _schema: Any) -> Iterator[ValidationError]:
