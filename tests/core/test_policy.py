@@ -174,3 +174,30 @@ def test_the_order_of_rules_does_not_change_the_decision(some: Policy, random: A
 def test_denied_and_judge_agree(some: Policy) -> None:
     ruling = judge(some, FACTS)
     assert (denied(some, FACTS) is not None) == (ruling.decision == "deny" and ruling.rule is not None)
+
+
+@pytest.mark.parametrize(
+    ("field", "other"),
+    [
+        ("capability", "refunds.list"),
+        ("workflow", "other"),
+        ("agent", None),
+        ("safety", "read_only"),
+        ("effect", "unsafe"),
+        ("principal", "bob"),
+        ("tenant", None),
+    ],
+)
+def test_what_was_found_for_one_kind_of_call_is_not_taken_for_another(field: str, other: str | None) -> None:
+    facts = FACTS._replace(tenant="acme")
+    some = Policy("allow", (rule("deny", **{field: getattr(facts, field)}),))
+    for _ in range(2):
+        assert judge(some, facts).decision == "deny"
+        assert judge(some, facts._replace(**{field: other})).decision == "allow"  # type: ignore[arg-type]  # a field
+
+
+def test_nor_for_another_policy_or_for_other_arguments() -> None:
+    strict, open_ = Policy("deny", (rule("deny", when=(Condition("/amount", "gt", 500),)),)), Policy("allow")
+    assert [judge(each, FACTS).decision for each in (open_, strict, open_, strict)] == ["allow", "deny", "allow", "deny"]
+    assert judge(strict._replace(default="allow"), FACTS._replace(arguments={"amount": 1})).decision == "allow"
+    assert judge(strict, FACTS).rule is not None and judge(strict, FACTS._replace(arguments={"amount": 1})).rule is None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 _MILLISECONDS = {"ms": 1, "s": 1000, "m": 60_000, "h": 3_600_000, "d": 86_400_000}
 _DAY = _MILLISECONDS["d"]
 _LAST_DAY = 3_652_058  # 9999-12-31, counted from 0001-01-01 = 0
@@ -57,6 +59,7 @@ def _text(total: int) -> str:
 
 # The calendar by hand: importing datetime costs more than everything else that an approve does with times.
 # Years begin in March here, so the leap day is the last day of its year (Howard Hinnant, chrono-compatible low-level date algorithms).
+@lru_cache(maxsize=16)
 def _days(year: int, month: int, day: int) -> int:
     """Days since 0001-01-01 in the proleptic Gregorian calendar."""
     march_year = year - (month < 3)
@@ -64,6 +67,7 @@ def _days(year: int, month: int, day: int) -> int:
     return march_year * 365 + march_year // 4 - march_year // 100 + march_year // 400 + day_of_year - 306
 
 
+@lru_cache(maxsize=16)
 def _date(days: int) -> tuple[int, int, int]:
     """Year, month and day of `days` since 0001-01-01."""
     era, day_of_era = divmod(days + 306, 146_097)

@@ -12,7 +12,7 @@ def escape(key: str) -> str:
     return key.replace("~", "~0").replace("/", "~1")
 
 
-@lru_cache(maxsize=1024)  # a rule asks for the same place in every call
+@lru_cache(maxsize=256)  # a rule asks for the same place in every call
 def tokens(pointer: str) -> tuple[str, ...]:
     """The keys that a pointer names, unescaped; "" has none. Raises ValueError where the text is no pointer."""
     if not pointer:
