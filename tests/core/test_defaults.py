@@ -32,6 +32,7 @@ CASES: list[tuple[Json, Json, Json]] = [
     (AMOUNT, {"amount": None}, {"amount": None}),  # there, and null
     (AMOUNT, {"other": 2}, {"other": 2, "amount": 1000}),
     ({"properties": {"a": {"default": None}}}, {}, {"a": None}),
+    ({"additionalProperties": {"default": 7}, "allOf": [{"properties": {"a": True}}]}, {"z": 1}, {"z": 1, "a": UNSURE}),
     ({"properties": {"a": {"default": False}}}, {}, {"a": False}),
     ({"properties": {"a": {"type": "integer"}}}, {}, {}),
     (inside(AMOUNT), {}, {}),
