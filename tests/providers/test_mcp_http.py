@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
 import socket
@@ -26,7 +27,9 @@ from toolgate_cli.host import lasting
 from toolgate_cli.providers import _mcp_wire, mcp
 from toolgate_cli.runtime.plugs import InvokeLimits
 
-TOOLS = ("answers", "streams", "drips", "drops", "fails", "gone", "twice", "strange", "redirects", "big", "late", "inexact")
+TOOLS = (
+    "answers", "streams", "drips", "drops", "fails", "gone", "busy", "twice", "strange", "redirects", "big", "late", "inexact", "zipped",
+)  # fmt: skip
 LISTED: list[dict[str, Json]] = [{"name": name, "inputSchema": {"type": "object"}} for name in TOOLS]
 LISTED.append({"name": "bad", "inputSchema": "none"})
 
@@ -36,6 +39,7 @@ class Handler(BaseHTTPRequestHandler):
 
     protocol_version = "HTTP/1.1"
     heard: list[tuple[dict[str, Any], dict[str, str]]] = []
+    endless = False  # whether its listing comes to an end
 
     def log_message(self, *_: Any) -> None:
         """Says nothing."""
@@ -50,6 +54,8 @@ class Handler(BaseHTTPRequestHandler):
         method, self.id = message.get("method"), message.get("id")
         if method == "server/discover":
             self.result({"resultType": "complete", "supportedVersions": ["2026-07-28"], "capabilities": {"tools": {}}})
+        elif method == "tools/list" and self.endless:
+            self.endlessly()
         elif method == "tools/list":
             self.result({"resultType": "complete", "tools": LISTED, "ttlMs": 0, "cacheScope": "private"})
         elif method == "tools/call":
@@ -78,6 +84,17 @@ class Handler(BaseHTTPRequestHandler):
         done = self.message({"resultType": "complete", "content": [{"type": "text", "text": "done"}]}).decode()
         self.reply(f": hello\r\n\r\ndata: {progress}\r\n\r\nevent: message\r\ndata: {done}\r\n\r\n".encode(), kind="text/event-stream")
 
+    def endlessly(self) -> None:
+        self.send_response(200)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Connection", "close")
+        self.end_headers()
+        try:
+            for _number in range(10_000):
+                self.wfile.write(b" " * 1_000_000)
+        except OSError:
+            return
+
     def drips(self, _: Any) -> None:
         self.send_response(200)
         self.send_header("Content-Type", "text/event-stream")
@@ -99,6 +116,13 @@ class Handler(BaseHTTPRequestHandler):
 
     def gone(self, _: Any) -> None:
         self.reply(b"", status=404)
+
+    def busy(self, _: Any) -> None:
+        self.reply(b"", status=408)
+
+    def zipped(self, _: Any) -> None:
+        body = gzip.compress(self.message({"resultType": "complete", "content": [{"type": "text", "text": "x" * 3_000_000}]}))
+        self.reply(body, **{"Content-Encoding": "gzip"})
 
     def twice(self, _: Any) -> None:
         self.reply(b'{"jsonrpc":"2.0","id":%s,"result":{"content":[],"isError":true,"isError":false}}' % json.dumps(self.id).encode())
@@ -183,6 +207,8 @@ def test_what_cannot_be_sent_as_it_was_shown_is_not_sent(url: str, monkeypatch: 
         ("strange", "answered", True, '{"content":[{"type":"hologram"}]}'),
         ("gone", "answered", False, "HTTP 404"),
         ("drops", "uncertain", False, "the server far: "),
+        ("busy", "uncertain", False, "HTTP 408"),
+        ("zipped", "uncertain", False, "compressed"),
         ("fails", "uncertain", False, "HTTP 500"),
         ("twice", "uncertain", False, "DUPLICATE_KEY"),
         ("redirects", "uncertain", False, "the server far: "),
@@ -226,6 +252,26 @@ def test_a_result_is_cut_at_its_cap_and_a_response_beyond_the_limit_is_uncertain
     assert said.ok and said.truncated and said.size == 3_000_000 and len(said.output) == 100
     monkeypatch.setattr(_mcp_wire, "MOST_BYTES", 1_000_000)
     assert call(url, "big").ended == "uncertain"
+
+
+def test_no_response_is_longer_than_the_limit_and_a_listing_that_fails_started_nothing(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Handler, "endless", True)
+    said = call(url, "answers")
+    assert said.ended == "not_dispatched" and "more than 8 MiB" in said.message
+
+
+def test_the_response_to_a_greeting_is_bounded_too(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_mcp_wire, "MOST_BYTES", 10)
+    said = call(url, "answers")
+    assert said.ended == "not_dispatched" and len(said.message) < 3000
+
+
+def test_nothing_that_a_server_says_reaches_a_log() -> None:
+    """The SDK logs under several names, and `logging` writes to stderr what nobody handles."""
+    told = "for name in ('client', 'mcp', 'httpx2'): logging.getLogger(name).error('hunter2')"
+    program = f"import logging, toolgate_cli.providers._mcp_wire\n{told}"
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
+    assert ended.stdout == ended.stderr == b""
 
 
 def test_one_bad_tool_hides_none_of_the_others_and_a_definition_that_is_another_is_not_called(url: str) -> None:

@@ -39,6 +39,7 @@ class HttpSession:
         self._stale = False
         self._left: Left | None = None
         self._loop = asyncio.new_event_loop()
+        self._loop.set_exception_handler(lambda *_: None)  # what breaks in a session that ends is nobody's to read
         self._stop = asyncio.Event()
         self._wire: Wire = Wire()
         self._open: asyncio.Future[ClientSession] = self._loop.create_future()
@@ -86,14 +87,21 @@ class HttpSession:
     def offers(self, wait: Wait) -> Mapping[str, Offer]:
         if self._offers is None or kernel.now() - self._listed_at > RELIST:
             self._listed_at = kernel.now()
-            pages = Pages()
-            cursor: str | None = None
-            while True:
-                cursor = pages.add(self._ask("tools/list", {} if cursor is None else {"cursor": cursor}, wait).message)
-                if cursor is None:
-                    break
-            self._offers = {offer.name: offer for offer in listed(pages.tools)}
+            try:
+                found = listed(self._pages(wait))
+            except Broken as broken:
+                broken.sent = False  # it was asked what there is, and no call was made
+                raise
+            self._offers = {offer.name: offer for offer in found}
         return self._offers
+
+    def _pages(self, wait: Wait) -> list[Json]:
+        pages = Pages()
+        cursor: str | None = None
+        while True:
+            cursor = pages.add(self._ask("tools/list", {} if cursor is None else {"cursor": cursor}, wait).message)
+            if cursor is None:
+                return pages.tools
 
     def call(self, name: str, arguments: str, about: Mapping[str, Json], fence: str | None, wait: Wait) -> Answer:
         del fence  # no process of ours

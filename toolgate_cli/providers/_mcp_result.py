@@ -23,7 +23,7 @@ INEXACT = "INEXACT_RESULT"
 def result(answer: Answer, limits: InvokeLimits) -> ToolResult:
     error, said = answer.message.get("error"), answer.message.get("result")
     if error is not None:
-        return ToolResult("answered", message=_cut(f"the server refused the call: {refusal(error)}", limits))
+        return ToolResult("answered", message=cut(f"the server refused the call: {refusal(error)}", limits))
     if not isinstance(said, dict):
         return ToolResult("uncertain", message="its answer holds neither a result nor an error")
     kind = said.get("resultType", "complete")
@@ -32,7 +32,7 @@ def result(answer: Answer, limits: InvokeLimits) -> ToolResult:
     if kind != "complete":
         return ToolResult("uncertain", message="its answer is of a kind that is not known here")
     if said.get("isError") not in (None, False):
-        return ToolResult("answered", message=_cut(_text(said) or "the tool failed without a word", limits))
+        return ToolResult("answered", message=cut(_text(said) or "the tool failed without a word", limits))
     if answer.inexact is not None:
         marked = _kept(answer.inexact, limits)
         return marked._replace(mark=INEXACT, message="the result holds what JSON cannot carry exactly, and is kept as the line that came")
@@ -66,5 +66,6 @@ def _kept(text: str, limits: InvokeLimits) -> ToolResult:
     return endings.result(Ended("exited", 0, bytes(head.kept), head.size, head.digest), limits.timeout)._replace(code=None)
 
 
-def _cut(text: str, limits: InvokeLimits) -> str:
+def cut(text: str, limits: InvokeLimits) -> str:
+    """What a server says of a failure: the end of it, without values of secrets."""
     return endings.last_words(limits.secrets.scrub(clean(text)).encode())

@@ -23,7 +23,10 @@ from ._mcp_session import Answer, Broken
 
 MOST_BYTES: Final = 8 << 20  # of one response
 _REFUSED = range(400, 500)
-logging.getLogger("mcp").addHandler(logging.NullHandler())  # else the last resort of `logging` writes to our stderr
+_UNCLEAR = (408,)  # as of a request: whoever says it may stand before the one that acted
+_IDENTITY = ("", "identity")
+# else the last resort of `logging` writes to our stderr what a server said: the SDK does not log under one name
+logging.getLogger().addHandler(logging.NullHandler())
 
 
 class TooLong(httpx2.StreamError):
@@ -63,10 +66,16 @@ class Wire(httpx2.AsyncBaseTransport):
         except BaseException as error:
             self._fault = str(error) or type(error).__name__
             raise
+        sse = "event-stream" in response.headers.get("content-type", "")
         if ours:
-            self._status, self._sse = response.status_code, "event-stream" in response.headers.get("content-type", "")
+            self._status, self._sse = response.status_code, sse
+        if response.headers.get("content-encoding", "").strip().lower() not in _IDENTITY:
+            self._fault = "its answer is compressed, which was not asked for"
+            await response.aclose()
+            raise httpx2.StreamError(self._fault)
         assert isinstance(response.stream, httpx2.AsyncByteStream)
-        response.stream = _Kept(response.stream, self._body if ours else bytearray(), whole=ours)
+        # a stream of events that is nobody's answer may last as long as the session: the SDK bounds each event
+        response.stream = _Kept(response.stream, self._body if ours else None, most=MOST_BYTES if ours or not sse else None)
         return response
 
     def _hold(self, message: dict[str, Any]) -> None:
@@ -89,7 +98,7 @@ class Wire(httpx2.AsyncBaseTransport):
         except Broken as broken:
             broken.sent = True
             raise
-        if self._status in _REFUSED:
+        if self._status in _REFUSED and self._status not in _UNCLEAR:
             return Answer({"error": {"code": self._status, "message": f"HTTP {self._status}"}})
         return None
 
@@ -107,20 +116,24 @@ class Wire(httpx2.AsyncBaseTransport):
             return self._fault
         if self._status >= 400:
             return f"HTTP {self._status}"
+        while isinstance(error, BaseExceptionGroup):
+            error = error.exceptions[0]  # the group says that something failed, the first of it what
         return f"{type(error).__name__}: {error}" if isinstance(error, Exception) else "its answer did not come"
 
 
 class _Kept(httpx2.AsyncByteStream):
-    def __init__(self, inner: httpx2.AsyncByteStream, body: bytearray, *, whole: bool) -> None:
-        self._inner, self._body, self._whole = inner, body, whole
+    """A response that ends at so many bytes; what came is put into `body`, where there is one."""
+
+    def __init__(self, inner: httpx2.AsyncByteStream, body: bytearray | None, *, most: int | None) -> None:
+        self._inner, self._body, self._most = inner, body, most
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         size = 0
         async for part in self._inner:
             size += len(part)
-            if self._whole:
-                if size > MOST_BYTES:
-                    raise TooLong(f"it answered with more than {MOST_BYTES >> 20} MiB")
+            if self._most is not None and size > self._most:
+                raise TooLong(f"it answered with more than {self._most >> 20} MiB")
+            if self._body is not None:
                 self._body += part
             yield part
 
@@ -157,7 +170,8 @@ async def connected(url: str, headers: Mapping[str, str], wire: Wire, changed: C
         if isinstance(message, types.ToolListChangedNotification):
             changed()
 
-    async with httpx2.AsyncClient(transport=wire, headers=dict(headers), trust_env=False, timeout=None) as http:
+    headers = {"Accept-Encoding": "identity", **headers}
+    async with httpx2.AsyncClient(transport=wire, headers=headers, trust_env=False, timeout=None) as http:
         stream = streamable_http_client(url, http_client=http, max_sse_event_size=MOST_BYTES)
         info = types.Implementation(name="toolgate", version=__version__)
         async with Client(stream, client_info=info, message_handler=heard, cache=None) as client:

@@ -152,9 +152,11 @@ def _differs(bound: Bound, how: str) -> str:
 
 
 def _broken(bound: Bound, broken: Broken, limits: InvokeLimits) -> ToolResult:
+    from ._mcp_result import cut
+
     survivors, left_behind = _end(bound.server)
-    message = broken.message if broken.why in ("timed_out", "cancelled", "unstarted") else f"the server {bound.server}: {broken.message}"
-    message = limits.secrets.scrub(message)
+    message = cut(broken.message, limits)
+    message = message if broken.why in ("timed_out", "cancelled", "unstarted") else f"the server {bound.server}: {message}"
     if broken.sent:
         return ToolResult("uncertain", message=message, survivors=survivors, left_behind=left_behind)
     return ToolResult("not_dispatched", message=f"{message}: nothing was sent", survivors=survivors, left_behind=left_behind)
@@ -206,6 +208,7 @@ def _over_stdio(started: command.Bound, run: str, call: str, secrets: Secrets, w
 def offers(fields: object, home: str, path: str, limits: InvokeLimits) -> Offered:
     """What a server has now: `tools pin` asks for it, outside of any call. `failed` where it does not say."""
     from ..host import kernel
+    from ._mcp_result import cut
     from ._mcp_session import Broken, Wait
 
     assert isinstance(fields, Fields)
@@ -218,7 +221,8 @@ def offers(fields: object, home: str, path: str, limits: InvokeLimits) -> Offere
         found = _session(bound, "", f"pin-{os.urandom(8).hex()}", limits.secrets, wait).offers(wait)
         return Offered(fingerprint(fields, pinned), tuple(found.values()))
     except Broken as broken:
-        message = limits.secrets.scrub(broken.message)
-        raise ToolgateError("failed", f"the server {fields.server}: {message}", "start it by hand, to see what it says") from None
+        raise ToolgateError(
+            "failed", f"the server {fields.server}: {cut(broken.message, limits)}", "start it by hand, to see what it says"
+        ) from None
     finally:
         _end(fields.server)
