@@ -216,6 +216,18 @@ def test_a_file_that_was_not_pinned_takes_the_place_of_no_module(tmp_path: Path)
     assert call(tmp_path, "import decimal, pytest; return str(decimal.Decimal(1))").output == '"1"'
 
 
+@pytest.mark.parametrize("appears", ["shop.py", "shop/orders.py", "shop/__init__.pyc", "shop/orders/__init__.pyc"])
+def test_a_file_that_was_not_pinned_is_not_run_on_the_way_to_the_function(tmp_path: Path, appears: str) -> None:
+    write(tmp_path, "shop/orders/refunds.py", "def pay(): return 'shown'\n")
+    tool = Tool(python, Fields("shop.orders.refunds:pay"), str(tmp_path))
+    write(tmp_path, "forged.py", f"open({str(tmp_path / 'ran')!r}, 'w')\n__path__ = []\n")
+    if appears.endswith("c"):
+        py_compile.compile(str(tmp_path / "forged.py"), str(tmp_path / appears))
+    else:
+        write(tmp_path, appears, (tmp_path / "forged.py").read_text())
+    assert tool.call().output == '"shown"' and not (tmp_path / "ran").exists()
+
+
 def test_nothing_is_left_in_the_home(tmp_path: Path) -> None:
     write(tmp_path, "helper.py", "X = 1\n")
     assert call(tmp_path, "import helper; return helper.X").output == "1"

@@ -41,16 +41,24 @@ class _Source(SourceFileLoader):
 
 
 class _Pinned:
-    """Finds modules of the home before anything else does. `modules`: name -> (path, sha256)."""
+    """Finds modules of the home before anything else does. `modules`: name -> (path, sha256); `wanted`: the one that is called."""
 
-    def __init__(self, modules: Mapping[str, tuple[str, str]]) -> None:
+    def __init__(self, home: str, modules: Mapping[str, tuple[str, str]], wanted: str) -> None:
+        self._home = home
         self._modules = modules
+        self._wanted = wanted
 
     def find_spec(self, name: str, *_: object) -> ModuleSpec | None:
         if name not in self._modules:
-            return None
+            return self._folder(name) if self._wanted.startswith(f"{name}.") else None
         place, digest = self._modules[name]
         return spec_from_file_location(name, place, loader=_Source(name, place, digest))
+
+    def _folder(self, name: str) -> ModuleSpec:
+        """A folder that was no package when it was pinned: whatever has come to be called like it is not run on the way there."""
+        spec = ModuleSpec(name, None, is_package=True)
+        spec.submodule_search_locations = [os.path.join(self._home, *name.split("."))]
+        return spec
 
 
 def main() -> None:
@@ -64,7 +72,7 @@ def main() -> None:
     sys.dont_write_bytecode = True
     sys.path.append(home)  # last: what was not pinned takes the place of no module that is there already
     held = {name: (str(pair[0]), str(pair[1])) for name, pair in modules.items() if isinstance(pair, list)}
-    sys.meta_path.insert(0, _Pinned(held))  # no more than find_spec is asked of a finder
+    sys.meta_path.insert(0, _Pinned(home, held, function.partition(":")[0]))  # no more than find_spec is asked of a finder
     sys.exit(_answered(answer, function, arguments))
 
 
