@@ -174,6 +174,17 @@ def test_what_nothing_reads_is_kept_as_a_comment(tmp_path: Path) -> None:
     assert 'contact = "x\\u007f' in said and "\x7f" not in said
 
 
+def test_a_comment_stays_a_comment_whatever_names_the_source_has(imported: Any) -> None:
+    files = whole()
+    arm = "low\nid = 'forged'\n#\x1b\u202e"
+    branches = {arm: step("quick", {"type": "FAIL", "reason": "no"}, estimatedInputTokens=1)}
+    files[FLOW]["steps"].append(step("more", {"type": "BRANCH", "contextKey": "tier", "branches": branches}))
+    files["script\nturns = []\n#\udcff.json"] = files.pop("script.json")
+    made = imported(files)
+    assert made["workflows/tour.toml"]["id"] == "tour" and arm in made["workflows/tour.toml"]["steps"][-1]["arms"]
+    assert made["scripts/imported.toml"]["turns"]
+
+
 def accepted() -> dict[str, Any]:
     """Of every kind that can be run."""
     files = whole()

@@ -82,9 +82,14 @@ def _operator(agents: Iterable[Agent], tools: list[str]) -> str:
 def _toml(table: Mapping[str, Json], notes: Iterable[str]) -> str:
     import tomli_w
 
-    told = [f"# {note}".replace("\x7f", "\\u007f") for note in notes]  # JSON leaves that one as it is, TOML does not
+    told = [f"# {_one_line(note)}" for note in notes]
     head = ["# Imported. What the source says and nothing here reads:", *told, ""] if told else ["# Imported.", ""]
     return "\n".join(head) + "\n" + tomli_w.dumps(table)
+
+
+def _one_line(note: str) -> str:
+    """A comment ends with its line: no name of a file or an arm may bring in another one, or what TOML refuses in it."""
+    return "".join(letter if letter.isprintable() else f"\\u{ord(letter):04x}" for letter in note)
 
 
 def _write(files: Mapping[str, str]) -> tuple[str, ...]:
