@@ -154,7 +154,7 @@ def _fault_of_segment(segment: str, filled: bool) -> str | None:
         text = unquote(text)
     if unquote(text) != text:
         return "a segment of the path is percent-encoded over and over once it is filled"
-    if any(part.partition(";")[0].strip("\0\t\n\v\f\r ") in (".", "..") for part in re.split(r"[/\\]", text)):
+    if any(re.split("[;?#]", part)[0].strip("\0\t\n\v\f\r ") in (".", "..") for part in re.split(r"[/\\]", text)):
         return 'a segment of the path has a step "." or ".." in it once it is filled'
     return None
 
