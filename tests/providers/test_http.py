@@ -106,6 +106,11 @@ def test_a_status_is_a_success_a_failure_or_unclear(tmp_path: Path, status: str,
     assert result.message == ("" if result.ok else f"HTTP {status}") and peer.connections == 1
 
 
+def test_a_reason_without_end_is_cut(tmp_path: Path) -> None:
+    peer = Peer(saying(b"", f"400 {'R' * 50_000}"))
+    assert len(tool(tmp_path, peer).call().message) < 2000
+
+
 def test_a_redirect_is_not_followed_wherever_it_leads(tmp_path: Path) -> None:
     other = Peer(saying(b"{}"))
     for place in (f"http://127.0.0.1:{other.port}/", "http://169.254.169.254/latest/meta-data/"):

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 CODES = range(100, 600)  # what [tools.NAME.exit] may name
 _BODILESS = ("GET", "HEAD")
 _UNCLEAR = (408,)  # besides 3xx and 5xx: whoever says it may stand before the one that acted
-_SHOWN = 1024  # bytes of a body that say why a call failed
+_SHOWN = 1024  # bytes of a body, and of a reason, that say why a call failed
 
 
 class Fields(NamedTuple):
@@ -208,7 +208,7 @@ def _answered(result: ToolResult, status: int, reason: str, whole: bool) -> Tool
     if 200 <= status < 300 and whole:
         return result._replace(ended="answered", ok=True, code=status, sign="STATUS", message="")
     said = result.output.encode()[:_SHOWN].decode("utf-8", "ignore").strip()
-    message = f"HTTP {status} {reason}".rstrip() + (f": {said}" if said else "")
+    message = f"HTTP {status} {reason[:_SHOWN]}".rstrip() + (f": {said}" if said else "")
     if 200 <= status < 300:
         return result._replace(ended="uncertain", ok=False, code=None, message=f"answered before the request was sent whole: {message}")
     unclear = status in _UNCLEAR or not 400 <= status < 500
