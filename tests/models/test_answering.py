@@ -4,9 +4,10 @@ from typing import Any
 
 import pytest
 
+from toolgate_cli.core.errors import ToolgateError
 from toolgate_cli.models._answering import Called, turn
 
-from .asking import REQUEST
+from .asking import REQUEST, SECRETS
 
 LOOKUP = {"type": "tool_invocation", "capability": "orders.lookup", "arguments": {"order": "A"}}
 
@@ -113,3 +114,11 @@ def test_nothing_at_all_and_prose_of_an_agent_that_may_not_speak_are_no_turn() -
 
 def test_halves_of_characters_are_made_visible() -> None:
     assert "\ud800" not in str(commands("a\ud800", Called("x\ud800", '{"a":"\ud800"', "id\ud800")))
+
+
+@pytest.mark.parametrize("cut", ["a rationale", "a label"])
+def test_a_secret_that_would_be_cut_in_two_is_found_before_it_is(cut: str) -> None:
+    value = SECRETS.value("LIVE_KEY")
+    why, label = (f"{'x' * (4001 - len(value))}{value}", "c1") if cut == "a rationale" else ("", f"{'x' * (201 - len(value))}{value}")
+    with pytest.raises(ToolgateError, match="holds the value of the secret LIVE_KEY"):
+        turn([why, Called("orders__lookup", {"order": "A"}, label)], REQUEST, SECRETS)

@@ -8,6 +8,7 @@ from typing import TypeAlias
 
 from ..core import canonical
 from ..core.errors import ToolgateError
+from ..core.secrets import NONE, Secrets
 from ..core.soundness import clean
 from ..core.turns import Completion, TurnRequest
 from ..core.types import Json
@@ -31,9 +32,11 @@ class Called(NamedTuple):
 Part: TypeAlias = "str | Called"
 
 
-def turn(parts: Sequence[Part], request: TurnRequest) -> Completion:
-    """The turn without its counts. Arguments of a tool that are no strict JSON object go on as they were written: the gate judges them.
+def turn(parts: Sequence[Part], request: TurnRequest, secrets: Secrets = NONE) -> Completion:
+    """The turn without its counts. ToolgateError("invalid") where the value of a secret is in what is cut here: half a value would be found
+    by nobody later. Arguments of a tool that are no strict JSON object go on as they were written: the gate judges them.
     A command whose arguments cannot be read makes the whole turn unreadable."""
+    secrets.refuse("the model's turn", *(part if isinstance(part, str) else str(part.label) for part in parts))
     calls = sum(isinstance(part, Called) for part in parts)
     if not calls:
         return _plain("\n\n".join(part for part in parts if isinstance(part, str)), request)

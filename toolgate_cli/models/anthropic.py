@@ -7,6 +7,7 @@ from typing import Annotated
 
 from ..core import canonical
 from ..core.fields import Between, Duration, Path, Secret
+from ..core.secrets import Secrets
 from ..core.turns import Completion, TurnRequest
 from ..core.types import Json
 from ..core.values import NamedTuple
@@ -46,10 +47,10 @@ def complete(fields: Fields, home: str, request: TurnRequest, means: Means) -> C
     usage = answer.get("usage")
     counts = usage if isinstance(usage, dict) else {}
     taken = [_body.count(counts.get(name)) for name in _COUNTED]
-    said = _read(answer, request)._replace(
+    said = _read(answer, request, means.secrets)._replace(
         tokens_in=None if taken[0] is None else sum(number or 0 for number in taken),
         tokens_out=_body.count(counts.get("output_tokens")),
-        answered_by=_body.text(answer.get("model"), "model")[:200] or None,
+        answered_by=means.secrets.scrub(_body.text(answer.get("model"), "model"))[:200] or None,
     )
     said = said._replace(fault=said.fault and _http.told(endpoint, said.fault))
     _recording.keep(fields.record, home, request, said, means.secrets)
@@ -91,7 +92,7 @@ def _messages(past: _telling.Round) -> Iterator[Json]:
 
 
 # ---- the answer ----
-def _read(answer: Mapping[str, Json], request: TurnRequest) -> Completion:
+def _read(answer: Mapping[str, Json], request: TurnRequest, secrets: Secrets) -> Completion:
     content, reason = answer.get("content"), answer.get("stop_reason")
     if not isinstance(content, list):
         _body.malformed("content is not a list")
@@ -101,7 +102,7 @@ def _read(answer: Mapping[str, Json], request: TurnRequest) -> Completion:
         return Completion(fault="the model's answer was withheld: refusal")
     if reason not in _WHOLE:
         return Completion(fault=f"the model's answer did not come to its end: stop_reason {canonical.encode(reason)}")
-    return turn([part for block in content for part in _part(block)], request)
+    return turn([part for block in content for part in _part(block)], request, secrets)
 
 
 def _part(block: Json) -> Iterator[Part]:

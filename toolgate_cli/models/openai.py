@@ -7,6 +7,7 @@ from typing import Annotated
 
 from ..core import canonical
 from ..core.fields import Between, Duration, Path, Secret
+from ..core.secrets import Secrets
 from ..core.turns import Completion, TurnRequest
 from ..core.types import Json
 from ..core.values import NamedTuple
@@ -40,11 +41,11 @@ def complete(fields: Fields, home: str, request: TurnRequest, means: Means) -> C
     answer = _http.ask(endpoint, _request(fields, request), means)
     usage = answer.get("usage")
     counts = usage if isinstance(usage, dict) else {}
-    said = _read(answer, request)._replace(
+    said = _read(answer, request, means.secrets)._replace(
         tokens_in=_body.count(counts.get("prompt_tokens")),
         tokens_out=_body.count(counts.get("completion_tokens")),
         tokens_total=_body.count(counts.get("total_tokens")),
-        answered_by=_body.text(answer.get("model"), "model")[:200] or None,
+        answered_by=means.secrets.scrub(_body.text(answer.get("model"), "model"))[:200] or None,
     )
     said = said._replace(fault=said.fault and _http.told(endpoint, said.fault))
     _recording.keep(fields.record, home, request, said, means.secrets)
@@ -91,7 +92,7 @@ def _messages(past: _telling.Round) -> Iterator[Json]:
 
 
 # ---- the answer ----
-def _read(answer: Mapping[str, Json], request: TurnRequest) -> Completion:
+def _read(answer: Mapping[str, Json], request: TurnRequest, secrets: Secrets) -> Completion:
     choices = answer.get("choices")
     if not isinstance(choices, list) or len(choices) != 1 or not isinstance(choices[0], dict):
         _body.malformed("choices is not a list of one object")
@@ -107,7 +108,7 @@ def _read(answer: Mapping[str, Json], request: TurnRequest) -> Completion:
         return Completion(fault=f"the model's answer was withheld: {why if isinstance(why, str) else 'content_filter'}")
     if reason not in _WHOLE:
         return Completion(fault=f"the model's answer did not come to its end: finish_reason {canonical.encode(reason)}")
-    return turn([*_texts(message.get("content")), *_calls(message)], request)
+    return turn([*_texts(message.get("content")), *_calls(message)], request, secrets)
 
 
 def _texts(content: Json) -> Iterator[Part]:
