@@ -16,6 +16,7 @@ import pytest
 
 from toolgate_cli.core.errors import ToolgateError
 from toolgate_cli.workflow.files import HomeFiles
+from toolgate_cli.workflow.importing import folder
 from toolgate_cli.workflow.importing.home import import_folder
 
 from .bundles import AUTO, TALK, answer, fail, put, ref, step, whole
@@ -183,6 +184,12 @@ def test_a_comment_stays_a_comment_whatever_names_the_source_has(imported: Any) 
     made = imported(files)
     assert made["workflows/tour.toml"]["id"] == "tour" and arm in made["workflows/tour.toml"]["steps"][-1]["arms"]
     assert made["scripts/imported.toml"]["turns"]
+
+
+def test_a_folder_that_would_fill_the_memory_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(folder, "MOST_BYTES", 1 << 20)
+    prompts = {f"workflows/tour.workflow/p{number}.step.prompt.md": "x" * 600_000 for number in range(2)}
+    assert "more than 1 MiB" in refused(tmp_path, whole() | prompts)
 
 
 def accepted() -> dict[str, Any]:

@@ -12,6 +12,7 @@ from ..reading import read
 from .held import Held, Problems
 
 MOST = 10_000  # files
+MOST_BYTES = 64 << 20  # of all of them
 _WORKFLOW, _AGENT = ".workflow", ".agent"
 
 
@@ -35,6 +36,7 @@ class Folder:
         self._root = root
         self._problems = problems
         self._count = 0
+        self._size = 0
 
     def look(self) -> Found:
         """ToolgateError("invalid") where there is no such folder, or nothing to import in it."""
@@ -121,7 +123,9 @@ class Folder:
             self._problems.add(place, "", "a plain file is wanted there, no link")
             return ""
         try:
-            text = read(self._root, place).data.decode("utf-8")
+            data = read(self._root, place).data
+            self._size += len(data)
+            text = data.decode("utf-8")
         except FileNotFoundError:
             self._problems.add(place, "", "it is gone")
         except UnicodeDecodeError:
@@ -129,6 +133,8 @@ class Folder:
         except ToolgateError as error:
             self._problems.add(place, "", error.message.removeprefix(f"{place}: "))
         else:
+            if self._size > MOST_BYTES:
+                raise ToolgateError("invalid", f"{self._root}: more than {MOST_BYTES >> 20} MiB", "import a smaller part")
             if "\0" not in text:
                 return text
             self._problems.add(place, "", "it holds a NUL character")
