@@ -9,7 +9,7 @@ import pytest
 from toolgate_cli.core.errors import ToolgateError
 
 from . import texts
-from .fakes import COMPLETE, call
+from .fakes import COMPLETE, LOST, call
 from .kit import Home, dies, payload
 from .texts import step, uses
 
@@ -94,6 +94,35 @@ def test_only_the_inner_loop_begins_again(home: Home) -> None:
     assert home.run(run).status == "PAUSED" and rounds(home, run) == [*pairs(1), ("STARTED", 2)]
     home.desk().continue_run(run)
     assert home.run(run).status == "COMPLETED" and rounds(home, run) == pairs(1, 2) and len(home.tools.starts) == 2
+
+
+def test_a_paused_loop_with_a_call_that_may_have_taken_effect_is_not_begun_anew_without_that_word(home: Home) -> None:
+    inner = step("inner", "block", block="inside", repeat={"until": "agent_done", "max": 1})
+    write(home, loop("count", max=1), inner, inside=[uses("send", "free.send"), WORK])
+    home.models.turns["work"] = [[SAID], [SAID], [COMPLETE]]
+    home.tools.plan["free.send"] = [LOST]
+    run = home.start("rounds")
+    home.decide("continue_tool", run)
+    assert home.run(run).status == "PAUSED"
+    with pytest.raises(ToolgateError, match="a new call would be a second one") as refused:
+        home.desk().continue_run(run)
+    assert refused.value.kind == "unknown_outcome" and f"retry {run} --step loop --may-run-twice" in (refused.value.hint or "")
+    assert home.tools.names() == ["free.send"] and [payload(event)["verb"] for event in home.events(run, "DECISION_REFUSED")] == [
+        "continue"
+    ]
+    home.desk().retry_step(run, "loop", may_run_twice=True)
+    assert home.run(run).status == "PAUSED" and len(home.tools.starts) == 2
+    home.desk().continue_run(run)  # the word was said of all that came before
+    assert home.run(run).status == "COMPLETED" and len(home.tools.starts) == 3
+
+
+def test_a_list_goes_on_behind_an_item_that_is_in_doubt(home: Home) -> None:
+    write(home, loop("each", each="items", max=1), uses("send", "free.send"), first=[step("list", "assign", set={"items": [1, 2]})])
+    home.tools.plan["free.send"] = [LOST]
+    run = home.start("rounds")
+    home.decide("continue_tool", run)
+    home.desk().continue_run(run)
+    assert home.run(run).status == "COMPLETED" and len(home.tools.starts) == 2
 
 
 def test_a_bound_that_fails_ends_the_run_once(home: Home) -> None:

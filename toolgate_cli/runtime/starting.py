@@ -87,8 +87,33 @@ def continue_run(engine: Engine, run_id: str) -> None:
     """Carries a paused run on, or takes over one whose owner died."""
     with engine.write() as unit:
         run = _allowed(unit, run_id, "continue")
-        work = _take_over(engine, unit, recovery.sweep(unit, run))
+        refusal, work = _begun_anew_in_doubt(unit, run) if run.status == "PAUSED" else None, None
+        if refusal is not None:
+            unit.record("DECISION_REFUSED", run, {"verb": "continue", "kind": refusal.kind, **engine.person.facts()})
+        else:
+            work = _take_over(engine, unit, recovery.sweep(unit, run))
+    if refusal is not None:
+        raise refusal
     engine.carry(run_id, work)
+
+
+def _begun_anew_in_doubt(unit: Unit, run: Run) -> ToolgateError | None:
+    """Why a loop that has paused is not begun again: a call of it may have taken effect. That of a list goes on behind what it came to."""
+    from . import doubts  # a run that was never paused does not need them
+
+    stored = unit.tx.definition(run.definition)
+    assert stored is not None, run.definition
+    definition, frames = opened(stored), cursor.load(run.cursor)
+    table = definition.within(frames).sequence(frames[-1].block)[frames[-1].position]
+    repeat, inside = table.get("repeat"), f"{definition.path(frames)}/"
+    if isinstance(repeat, dict) and repeat.get("until") == "each":
+        return None
+    refusal = doubts.since_the_last_word(unit, run, lambda path: path.startswith(inside))
+    if refusal is None:
+        return None
+    top = definition.sequence("")[frames[0].position]["id"]
+    hint = f"find out what happened, then toolgate retry {run.id} --step {top} --may-run-twice"
+    return ToolgateError(refusal.kind, refusal.message, hint)
 
 
 def _take_over(engine: Engine, unit: Unit, run: Run) -> Work | None:
