@@ -103,6 +103,13 @@ BEFORE_A_START: tuple[Guard, ...] = (
         (CHANGED + "test_recovery_does_not_vouch_for_what_other_hands_changed",),
     ),
     Guard(
+        "a run that goes on without a word is told of",
+        "I6",
+        "            unit.vouch()\n",
+        "",
+        (CHANGED + "test_a_run_that_goes_on_from_another_place_without_a_word_is_told_of_in_the_log",),
+    ),
+    Guard(
         "what comes of a call does not drive a changed run",
         "I3",
         "        if not unit.is_sound(run):\n            self.faults",
@@ -259,7 +266,7 @@ BEFORE_A_START: tuple[Guard, ...] = (
     Guard(
         "long stretches are committed on their way",
         "I7",
-        "STRETCH = 1000",
+        "STRETCH = 1024",
         "STRETCH = 1000000",
         (WHOLE + "test_a_long_stretch_of_pure_steps_is_committed_on_its_way",),
     ),

@@ -18,6 +18,7 @@ from tests.runtime.kit import Home
 from tests.runtime.test_growth import steps
 from tests.runtime.texts import step
 from toolgate_cli.core.records import Event
+from toolgate_cli.runtime.advance import STRETCH
 
 STEPS = 1_000  # finished before a run goes on, against ten
 MOST_OF_RAW = 4  # of what the same events cost alone
@@ -50,15 +51,15 @@ def raw(home: Home, events: list[Event]) -> int:
     return steps(home, lambda: [connection.execute(insert, event) for event in events])
 
 
-@pytest.mark.parametrize("number", [STEPS - 1, STEPS, STEPS + 1])
+@pytest.mark.parametrize("number", [STEPS, STRETCH - 1, STRETCH])
 def test_a_stretch_of_a_thousand_steps_is_one_transaction(home: Home, number: int) -> None:
     home.write(many=texts.flow("many", *assigns(0, number)))
     run = home.start("many")
-    assert home.run(run).status == "COMPLETED" and home.watch.commits == (1 if number <= STEPS else 2)
+    assert home.run(run).status == "COMPLETED" and home.watch.commits == (1 if number < STRETCH else 2)
     assert len(home.events(run)) == 3 * number + 2
 
 
-@pytest.mark.parametrize("before", [STEPS - 2, STEPS - 1, STEPS])
+@pytest.mark.parametrize("before", [STRETCH - 2, STRETCH - 1, STRETCH])
 def test_a_run_that_waits_at_the_end_of_a_stretch_goes_on(home: Home, before: int) -> None:
     home.write(many=texts.flow("many", *assigns(0, before), texts.uses("a", "ask.send")))
     run = home.start("many")

@@ -7,9 +7,11 @@ from collections.abc import Callable
 import pytest
 
 from toolgate_cli.core.errors import ToolgateError
+from toolgate_cli.core.person import SYSTEM
 from toolgate_cli.core.records import Run
 from toolgate_cli.core.results import ToolResult
 from toolgate_cli.runtime import sealing
+from toolgate_cli.runtime.unit import write
 
 from . import texts
 from .fakes import FAILED, LOST, OK, Started
@@ -86,6 +88,16 @@ def test_every_field_that_decides_is_in_the_seal() -> None:
     run = Run("r1", "w", "d", "ann", "RUNNING", "[]", 1, None, 0, 0, None, "a", "b")
     same = {name for name in Run._fields if sealing.seal(run._replace(**{name: "another"})) == sealing.seal(run)}  # type: ignore[arg-type]
     assert same == {"version", "updated_at"}
+
+
+def test_a_run_that_goes_on_from_another_place_without_a_word_is_told_of_in_the_log(home: Home) -> None:
+    run = home.start("ask")
+    for cursor, told in ((home.run(run).cursor, False), (START, True)):
+        with write(home.desk()._ports, SYSTEM) as unit:
+            found = unit.run(run)
+            assert found is not None and unit.put_run(found._replace(cursor=cursor, version=found.version + 1), found.version)
+        assert (home.events(run)[-1].type == "RUN_ADVANCED") is told
+        assert complaints(home) == []
 
 
 def test_a_run_that_is_set_past_its_call_is_not_driven(home: Home) -> None:

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from .plugs import StepKind
 
 Handler = Callable[[Place, Intent], Walk]
-STRETCH = 1000  # plans after which a transaction ends before the next step
+STRETCH = 1024  # plans after which a transaction ends
 
 
 def advance(unit: Unit, run: Run, world: World, arrived: Arrived = None) -> Work | None:
@@ -55,18 +55,12 @@ def advance(unit: Unit, run: Run, world: World, arrived: Arrived = None) -> Work
     while goes_on:
         run, frames, work, goes_on = _step(unit, run, definition, world, frames)
         planned += 1
-        if goes_on and planned >= STRETCH and unit.tells_of(run) and _begins(definition, frames):
+        if goes_on and planned >= STRETCH:
             work, goes_on = More(), False
     if work is None:
         run = run._replace(owner=None)
     put(unit, run._replace(cursor=cursor.dump(frames)), was)
     return work
-
-
-def _begins(definition: Definition, frames: Cursor) -> bool:
-    """Whether a step comes next that has not begun: its first word is an event, so that the next transaction too can say how the run
-    stands then."""
-    return frames[-1].phase == cursor.ENTER and not blocks.is_over(frames[-1], definition.within(frames).sequence(frames[-1].block))
 
 
 def _step(unit: Unit, run: Run, definition: Definition, world: World, frames: Cursor) -> Walk:

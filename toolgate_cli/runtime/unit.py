@@ -45,6 +45,7 @@ class Unit:
         self._identity = tx.identity()
         self._drafts: list[chain.Draft] = []
         self._runs: dict[str, Run | None] = {}  # as they stand now; None: other hands changed it, so no event vouches for it
+        self._were: dict[str, Run] = {}  # as the log has them, of those that were written
         self._clock = clock = ports.clock.now()
         self.now = clock if self._head is None else max(clock, self._head.at)
         self.shown: set[Row] = set()
@@ -96,10 +97,6 @@ class Unit:
             if (draft.run_id, draft.type) == (run.id, type):
                 yield Told(seq, draft.step_id, draft.call_id, draft.payload)
 
-    def tells_of(self, run: Run) -> bool:
-        """Whether this transaction has an event of the run, which will say how that stands."""
-        return any(draft.run_id == run.id for draft in self._drafts)
-
     @property
     def behind(self) -> bool:
         """The clock was set back before this transaction, so `now` stands still."""
@@ -130,6 +127,7 @@ class Unit:
         known = self._look(run.id)
         done = self.tx.put_run(run, was)
         if done and known is not None:
+            self._were.setdefault(run.id, known)
             self._runs[run.id] = run
         return done
 
@@ -144,6 +142,14 @@ class Unit:
         return self._runs[id]
 
     # ---- the end ----
+    def vouch(self) -> None:
+        """Records that a run goes on from another place, where nothing that was recorded of it will say so."""
+        told = {draft.run_id for draft in self._drafts}
+        for id, was in self._were.items():
+            run = self._runs[id]
+            if id not in told and run is not None and sealing.seal(run) != sealing.seal(was):
+                self.record("RUN_ADVANCED", run, {})
+
     @property
     def head(self) -> Event | None:
         """The last event that was written."""
@@ -193,6 +199,7 @@ def write(ports: Ports, person: Person, *, believed: bool = False) -> Iterator[U
             unit = Unit(tx, ports, person)
             yield unit
             tx.add(ports.files.accepted())
+            unit.vouch()
             hold = None if believed else unit.hold_head()
             unit.flush()
         if hold is not None:
