@@ -131,7 +131,7 @@ class Handler(BaseHTTPRequestHandler):
         self.result({"resultType": "complete", "content": [{"type": "hologram"}], "more": 1})
 
     def redirects(self, _: Any) -> None:
-        self.reply(b"", status=307, Location="http://127.0.0.1:1/mcp")
+        self.reply(b"", status=307, Location=f"http://localhost:{self.server.server_address[1]}/mcp")
 
     def big(self, _: Any) -> None:
         self.result({"resultType": "complete", "content": [{"type": "text", "text": "x" * 3_000_000}]})
@@ -187,6 +187,45 @@ def test_what_is_sent_is_what_was_shown_and_what_comes_is_the_result(url: str) -
     assert message["params"]["_meta"]["toolgate/idempotencyKey"] == "k-far"
 
 
+def fields(url: str, **headers: str) -> mcp.Fields:
+    made = mcp.Fields(
+        "far", "answers", url=url, headers=headers, definition=offered.digest({"name": "answers", "inputSchema": {"type": "object"}})
+    )
+    return made._replace(trusted=mcp.fingerprint(made, mcp._outside(made, "/", "/bin")))
+
+
+@pytest.mark.parametrize(
+    ("headers", "says"),
+    [
+        ({"": "x"}, "'' is no name of a header"),
+        ({"X A": "x"}, "'X A' is no name of a header"),
+        ({"X-A\r\nX-B": "x"}, "is no name of a header"),
+        ({"X-A": "1", "x-a": "${secret.TOKEN}"}, "x-a is there twice"),
+        ({"Host": "elsewhere"}, "may not set Host"),
+        ({"Content-Length": "0"}, "may not set Content-Length"),
+        ({"content-type": "text/plain"}, "may not set content-type: the protocol does"),
+        ({"Mcp-Session-Id": "1"}, "may not set Mcp-Session-Id: the protocol does"),
+    ],
+)
+def test_a_header_that_is_none_or_is_not_the_operators_makes_the_server_unusable(url: str, headers: dict[str, str], says: str) -> None:
+    assert says in (mcp.pin(fields(url, **headers), "/", "/bin").error or "")
+    with pytest.raises(ToolgateError, match="header") as refused:
+        mcp.offers(fields(url, **headers), "/", "/bin", InvokeLimits(20, 1, lambda: False))
+    assert refused.value.kind == "invalid" and not Handler.heard
+
+
+@pytest.mark.parametrize("value", ["a\r\nX-Evil: 1", "a\nb", "a\0", "ein Schl\xfcssel", " a"])
+def test_a_value_that_no_header_can_carry_is_refused_before_the_claim_and_one_of_a_secret_is_not_sent(url: str, value: str) -> None:
+    plain = fields(url, **{"X-A": value})
+    pinned = mcp.pin(plain, "/", "/bin")
+    assert pinned.error is None
+    with pytest.raises(ToolgateError, match="X-A holds what no header can carry"):
+        mcp.bind(plain, pinned.facts, "/", {})
+    said = call(url, "answers", headers={"X-A": "${secret.TOKEN}"}, secrets=Secrets({"TOKEN": f"{value}-hunter2"}))
+    assert (said.ended, said.message) == ("not_dispatched", "headers: X-A holds what no header can carry once it is filled")
+    assert not Handler.heard
+
+
 def test_what_cannot_be_sent_as_it_was_shown_is_not_sent(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     def other(request: Any) -> dict[str, Any]:
         message: dict[str, Any] = json.loads(request.content)
@@ -218,6 +257,7 @@ def test_each_answer_is_what_it_is_and_the_next_call_is_answered(url: str, tool:
     said = call(url, tool)
     assert (said.ended, said.ok) == (ended, ok) and says in said.output + said.message, said
     assert call(url, "answers", {"x": 1}).output == '{"x":1}'
+    assert len([1 for message, _ in Handler.heard if message.get("params", {}).get("name") == tool]) == 1  # and nowhere else, and not again
 
 
 def test_a_session_that_the_server_does_not_know_any_more_is_opened_anew(url: str) -> None:

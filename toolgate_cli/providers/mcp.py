@@ -4,10 +4,10 @@ and process."""
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Annotated, cast
 
-from ..core import commandline, offered, references
+from ..core import commandline, offered
 from ..core.errors import ToolgateError
 from ..core.fields import Path, Secret
 from ..core.results import ToolResult
@@ -60,6 +60,7 @@ class Bound(NamedTuple):
     headers: Mapping[str, str]
 
 
+_SPOKEN = ("accept", "content-type", "last-event-id")  # headers of the protocol, beside those that begin with mcp-
 _sessions: dict[str, tuple[object, Session]] = {}  # by server: what it was opened with, and the session
 
 
@@ -77,7 +78,8 @@ def pin(fields: object, home: str, path: str) -> Pinned:
 
 def _outside(fields: Fields, home: str, path: str) -> Pinned:
     if fields.url is not None:
-        return Pinned({"url": fields.url}, ())
+        fault = _fault_of_headers(fields.headers)
+        return Pinned({"url": fields.url}, ()) if fault is None else Pinned(None, (), fault)
     pinned = command.pin(_command(fields), home, path)
     facts, home = pinned.facts, os.path.abspath(home)
     if not isinstance(facts, dict) or not isinstance(facts["files"], dict):
@@ -88,6 +90,14 @@ def _outside(fields: Fields, home: str, path: str) -> Pinned:
     files: dict[str, Json] = {name: digest for name, digest in facts["files"].items() if name not in data}
     paths = tuple(place for place in pinned.paths if not any(_is(name, home, place) for name in data))
     return Pinned({**facts, "files": files}, paths)
+
+
+def _fault_of_headers(headers: Mapping[str, str]) -> str | None:
+    """None where each is a header of the operator's own: what the protocol says of a message is not theirs."""
+    from ..core import requests
+
+    spoken = next((name for name in headers if name.lower() in _SPOKEN or name.lower().startswith("mcp-")), None)
+    return requests.fault_of_names(headers) if spoken is None else f"headers may not set {spoken}: the protocol does"
 
 
 def _is(name: str, home: str, place: Json) -> bool:
@@ -113,10 +123,12 @@ def fingerprint(fields: Fields, pinned: Pinned) -> str:
 
 
 def bind(fields: object, pinned: Json, home: str, arguments: dict[str, Json]) -> Bound:
-    """Arguments are sent as they are: nothing of a server is filled with them."""
+    """Arguments are sent as they are: nothing of a server is filled with them. ToolgateError("invalid") where what it is opened with could
+    not be sent."""
     assert isinstance(fields, Fields)
     del arguments
     started = command.bind(_command(fields), pinned, home, {}) if fields.url is None else None
+    _filled_headers(fields.headers, _filling.unopened)
     return Bound(fields.server, fields.remote, fields.definition or "", started, fields.url, fields.headers)
 
 
@@ -190,8 +202,16 @@ def _filled(started: command.Bound, secrets: Secrets) -> dict[str, str]:
 
 
 def _headers(bound: Bound, secrets: Secrets) -> dict[str, str]:
-    lookup = _filling.everything({}, secrets.value)
-    return {name: str(references.fill(text, lookup)) for name, text in bound.headers.items()}
+    return _filled_headers(bound.headers, secrets.value)
+
+
+def _filled_headers(headers: Mapping[str, str], secret: Callable[[str], str]) -> dict[str, str]:
+    """ToolgateError("invalid") for a value that no header can carry, without it."""
+    if not headers:
+        return {}
+    from ..core import requests
+
+    return dict(requests.headers(headers, _filling.everything({}, secret)))
 
 
 def _over_stdio(started: command.Bound, run: str, call: str, secrets: Secrets, wait: Wait) -> Session:
