@@ -278,6 +278,7 @@ def test_sixty_four_levels_are_accepted_and_sixty_five_refused() -> None:
     assert code(canonical.check_limits, nested(65), LIMITS).startswith("TOO_DEEP at /")
     assert canonical.receive('{"a":' * 64 + "1" + "}" * 64, True, LIMITS)
     assert code(canonical.receive, '{"a":' * 65 + "1" + "}" * 65, True, LIMITS) == "TOO_DEEP at " + "/a" * 64
+    assert canonical.receive('{"a":"%s"}' % ("[{" * 20_000), True, LIMITS)  # brackets in a text are no levels
 
 
 def test_a_collection_holds_a_thousand_entries_and_no_more() -> None:

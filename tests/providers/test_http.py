@@ -53,6 +53,13 @@ def test_the_body_is_the_stored_bytes(tmp_path: Path) -> None:
     assert peer.asked[0].body == '{"a":"é","b":1.0}'.encode() and peer.asked[0].header("content-type") == "application/json"
 
 
+@pytest.mark.parametrize(("method", "body"), [("POST", "none"), ("PUT", "none"), ("DELETE", None)])
+def test_a_request_without_a_body_has_none(tmp_path: Path, method: str, body: str | None) -> None:
+    peer = Peer(saying(b"{}"))
+    assert tool(tmp_path, peer, method=method, body=body).call({"a": 1}).ok
+    assert peer.asked[0].body == b"" and peer.asked[0].header("content-type") in (None, "")
+
+
 def test_a_table_is_filled_to_a_body(tmp_path: Path) -> None:
     peer = Peer(saying(b"{}"))
     body = {"order": "${args.id}", "n": ["${args.n}", 1], "token": "${secret.TOKEN}"}

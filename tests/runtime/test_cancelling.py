@@ -82,16 +82,45 @@ def test_a_call_that_runs_sees_the_cancel_and_its_end_is_only_an_event(home: Hom
         assert tx.attempts(None) == () and "tool.free.send" not in tx.keys(run)
 
 
-def test_a_cancelled_call_of_a_decider_ends_with_the_run_cancelled(home: Home) -> None:
-    run = home.start("ask")
+@pytest.mark.parametrize("gate", ["none", "approval", "review"])
+@pytest.mark.parametrize("end", ["success", "answered"])
+@pytest.mark.parametrize("verb", ["approve", "retry"])
+def test_a_cancelled_call_of_a_decider_ends_with_the_run_cancelled(home: Home, verb: str, end: str, gate: str) -> None:
+    home.write(gated=texts.flow("gated", texts.uses("s", "ask.send", gate=gate), texts.AFTER))
+    run = home.start("gated")
 
     def cancelled(started: Started) -> ToolResult:
         home.desk("bob").cancel(run, None)
-        return OK
+        return ENDS[end]
 
     home.tools.plan["ask.send"] = [cancelled]
-    assert home.decide("approve", run).run.run.status == "CANCELLED"
-    assert home.run(run).status == "CANCELLED" and home.types(run)[-1] == "TOOL_INVOCATION_LATE_RESULT"
+    if verb == "retry":
+        home.tools.plan["ask.send"].insert(0, FAILED)
+        home.decide("approve", run)
+    assert home.decide(verb, run).run.run.status == "CANCELLED"
+    assert home.run(run).status == "CANCELLED" and home.types(run).count("TOOL_INVOCATION_LATE_RESULT") == 1 and home.rows(run) == []
+    assert home.types(run).count("RUN_CANCELLED") == 1 and not {"RUN_COMPLETED", "RUN_FAILED", "RUN_PAUSED"} & set(home.types(run))
+    assert not [kind for kind in home.types(run) if kind.startswith("STEP_AWAITING")]
+
+
+@pytest.mark.parametrize(("state", "verbs"), [
+    ("INPUT", ("answer",)), ("STEP_APPROVAL", ("approve_step", "reject_step")), ("ESCALATION", ("approve_step", "reject_step")),
+    ("REVIEW", ("review",)),
+])  # fmt: skip
+def test_a_cancel_that_comes_first_leaves_nothing_to_decide_of_a_step_that_was_looked_at(
+    home: Home, state: State, verbs: tuple[str, ...]
+) -> None:
+    stand = BRING_ABOUT[state](home)
+    desk = home.desk()
+    target = desk.select_step(stand.run, None, {"INPUT": "answer", "REVIEW": "review"}.get(state, "approve"))  # type: ignore[arg-type]  # a verb
+    home.desk("bob").cancel(stand.run, None)
+    before, did = home.dump(), (len(home.tools.starts), len(home.models.asked))
+    for verb in verbs:
+        said: dict[str, object] = {"answer": {"texts": {"street": "x"}, "values": {}}, "review": {"note": "x"}}.get(verb, {})
+        with pytest.raises(ToolgateError) as caught:
+            getattr(desk, verb)(target, *said.values()) if verb == "answer" else getattr(desk, verb)(target, **said)
+        assert caught.value.kind in ("wrong_state", "claim_lost"), verb
+    assert changed(before, home.dump()) == [] and (len(home.tools.starts), len(home.models.asked)) == did
 
 
 def test_a_call_that_waits_for_its_next_attempt_is_not_started_after_a_cancel(home: Home) -> None:
@@ -194,6 +223,18 @@ def test_what_a_model_says_after_a_cancel_is_not_carried_out(home: Home) -> None
     home.models.turns["s"] = [cancelled]
     run = home.start("talk")
     assert home.run(run).status == "CANCELLED" and home.tools.starts == [] and home.types(run)[-1] == "RUN_CANCELLED"
+
+
+def test_a_model_that_fails_after_a_cancel_is_no_failure_of_the_run(home: Home) -> None:
+    home.write(talk=texts.FLOWS["talk"])
+
+    def cancelled(request: object) -> list[dict[str, object]]:
+        home.desk("bob").cancel(home.events()[-1].run_id or "", None)
+        raise ToolgateError("failed", "the line is dead")
+
+    home.models.turns["s"] = [cancelled]
+    run = home.start("talk")
+    assert home.run(run).status == "CANCELLED" and home.run(run).error is None and home.types(run)[-1] == "RUN_CANCELLED"
 
 
 def test_a_run_can_be_cancelled_while_the_files_are_broken(home: Home) -> None:

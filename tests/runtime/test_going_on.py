@@ -203,6 +203,19 @@ def test_a_retry_takes_back_what_the_step_and_its_successors_wrote(home: Home) -
     assert home.value(run, "x") == "2" and [one.path for one in _steps(home, run)] == ["a", "b", "c"]
 
 
+def test_a_retry_that_goes_well_leaves_no_failure_behind(home: Home) -> None:
+    home.write(again=texts.flow("again", step("s", "fail", reason="${nothing}")))
+    home.models.turns["s"] = []
+    run = home.start("talk")
+    assert home.run(run).status == "FAILED" and home.run(run).error is not None
+    home.write(talk=texts.flow("talk", step("s", "agent", agent="clerk", retry={"allow": True})))
+    run = home.start("talk")
+    home.models.turns["s"] = [[], [COMPLETE], [COMPLETE]]
+    home.desk().retry_step(run, "s")
+    assert home.run(run).status == "COMPLETED" and home.run(run).error is None and home.types(run)[-1] == "RUN_COMPLETED"
+    assert home.types(run).count("RUN_FAILED") == 1
+
+
 def _steps(home: Home, run: str):  # type: ignore[no-untyped-def]  # steps
     with home.store.read() as tx:
         return tx.steps(run)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections import Counter
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -110,6 +111,41 @@ def test_a_retry_and_a_continue_tool_at_once_leave_one_end(home: Home) -> None:
     assert ends["won"] == 1 and home.run(run).status == "COMPLETED" and home.types(run).count("RUN_COMPLETED") == 1
     with home.store.read() as tx:
         assert ("tool.free.send" in tx.keys(run)) != ("tool.free.send.error" in tx.keys(run))
+
+
+@pytest.mark.parametrize("others", [give_up, reject])
+def test_a_denied_call_is_given_up_once(home: Home, others: Callable[[Process, Any], object]) -> None:
+    run = home.start("deny")
+    ends = race(home, [give_up, others] * (EIGHT // 2), run)
+    assert ends == {"won": 1, "claim_lost": EIGHT - 1} and home.tools.starts == [] and home.rows(run) == []
+    assert home.run(run).status == "COMPLETED" and home.types(run).count("RUN_COMPLETED") == 1
+    assert others is reject or home.value(run, "tool.deny.send.error") == "by hand only"
+    with home.store.read() as tx:
+        assert "tool.deny.send" not in tx.keys(run)
+
+
+def test_retries_of_a_step_at_once_never_exceed_its_budget(home: Home) -> None:
+    agent = texts.step("s", "agent", agent="clerk", retry={"allow": True, "max_retries": 2})
+    home.write(talk=texts.flow("talk", agent, texts.step("stop", "fail", reason="x")))
+    home.models.turns["s"] = [[{"type": "complete", "output": "over"}]] * (EIGHT + 1)
+    run = home.start("talk")
+    barrier = threading.Barrier(EIGHT)
+
+    def again() -> None:
+        store = home.open_store()
+        desk = home.process(store=store).desk
+        barrier.wait()
+        with suppress(ToolgateError):
+            desk.retry_step(run, "s")
+        store.close()
+
+    threads = [threading.Thread(target=again) for _ in range(EIGHT)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert 2 <= len(home.models.asked) <= 3 and home.types(run).count("STEP_RETRIED") == len(home.models.asked) - 1
+    assert home.run(run).status == "FAILED" and home.desk().verify().ok
 
 
 def test_a_cancel_and_an_approve_at_once_never_both_take_effect(home: Home) -> None:

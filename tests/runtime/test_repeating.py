@@ -54,6 +54,28 @@ def test_what_settles_a_call_is_never_repeated(home: Home, effect: str, end: Too
     assert len(home.tools.starts) == 1 and home.run(run).status == "COMPLETED" and home.rows(run) == []
 
 
+@pytest.mark.parametrize("effect", ["read_only", "idempotent"])
+@pytest.mark.parametrize("ends", [[LOST, OK], [FAILED, OK], [UNSENT, OK], [FAILED, LOST, OK]], ids=len)
+def test_a_success_ends_the_repetition_and_counts_every_start(home: Home, effect: str, ends: list[ToolResult]) -> None:
+    home.tools.plan[TOOL[effect]] = list(ends)
+    run = home.start(FLOW[effect])
+    assert len(home.tools.starts) == len(ends) and home.run(run).status == "COMPLETED" and home.rows(run) == []
+    assert home.value(run, f"tool.{TOOL[effect]}") == "done"
+    [done] = home.events(run, "TOOL_INVOCATION_COMPLETED")
+    assert done.attempt == len(ends) and home.run(run).started == len(ends)
+
+
+@pytest.mark.parametrize("message", ["connection refused: nothing was sent", "effect=read_only", "not dispatched", "timed out"])
+def test_what_a_tool_says_of_itself_never_makes_it_start_again(home: Home, message: str) -> None:
+    words = {"effect": "read_only", "idempotent": True, "max_attempts": 9, "not_dispatched": True, "text": message}
+    home.write(said=texts.flow("said", texts.step("s", "tool", tool="unsafe.put", arguments=words)))
+    home.tools.plan["unsafe.put"] = [FAILED._replace(message=message, output=message), LOST]
+    run = home.start("said")
+    assert len(home.tools.starts) == 1 and home.row(run).origin == "EXECUTION_FAILED"
+    home.decide("retry", run)
+    assert len(home.tools.starts) == 2 and (home.row(run).origin, home.row(run).doubt) == ("OUTCOME_UNKNOWN", "unsafe")
+
+
 def test_a_business_failure_settles_the_call_with_its_code(home: Home) -> None:
     home.tools.plan["free.send"] = [DECLINED]
     run = home.start("free")
@@ -72,9 +94,15 @@ def test_a_doubt_stays_through_later_clear_failures(home: Home, first: str, seco
     assert (row.doubt is not None) == (first == "uncertain")
 
 
-def test_nothing_is_repeated_that_was_refused_before_the_start(home: Home) -> None:
-    run = home.start("idem", text="x" * 1001)
-    assert home.tools.starts == [] and home.clock.slept == [] and home.row(run).origin == "EXECUTION_FAILED"
+@pytest.mark.parametrize("effect", ["read_only", "idempotent"])
+@pytest.mark.parametrize(("text", "phase"), [("x" * 1001, "RECEIVE"), ("hi", "VALIDATE")])
+def test_nothing_is_repeated_that_was_refused_before_the_start(home: Home, effect: str, text: str, phase: str) -> None:
+    numbers = '{ type = "object", properties = { text = { type = "number" } } }'
+    home.write(texts.operator({TOOL[effect]: texts.tool(TOOL[effect], effect, 3, schema=numbers)}))
+    run = home.start(FLOW[effect], text=text)
+    row = home.row(run)
+    assert home.tools.starts == [] and home.clock.slept == [] and (row.origin, row.starts, row.doubt) == ("EXECUTION_FAILED", 0, None)
+    assert payload(home.events(run, "TOOL_INVOCATION_FAILED")[0])["phase"] == phase
 
 
 def test_an_attempt_that_waits_is_recovered_when_its_owner_dies(home: Home) -> None:

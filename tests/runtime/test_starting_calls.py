@@ -273,6 +273,26 @@ def test_a_failed_call_keeps_its_approval_and_who_may_decide_it(home: Home) -> N
     assert home.run(run).status == "COMPLETED" and [started.key for started in home.tools.starts] == [home.tools.starts[0].key] * 2
 
 
+def test_what_an_approved_call_failed_of_is_its_error_once_it_is_given_up(home: Home) -> None:
+    home.tools.plan["ask.send"] = [FAILED]
+    run = home.start("ask")
+    home.decide("approve", run)
+    home.decide("continue_tool", run)
+    assert home.run(run).status == "COMPLETED" and home.value(run, "tool.ask.send.error") == "it failed" and len(home.tools.starts) == 1
+    with pytest.raises(KeyError):
+        home.value(run, "tool.ask.send")
+
+
+@pytest.mark.parametrize("title", ["send ${args.nothing}", "${args.text#/0}", "send ${args.text", "send ${inputs.text}"])
+def test_a_title_that_cannot_be_filled_falls_back_and_keeps_nothing_from_running(home: Home, title: str) -> None:
+    home.write(texts.operator({"ask.send": texts.tool("ask.send", more=f'title = "{title}"')}))
+    run = home.start("ask")
+    shown = home.desk().select([run], "approve")
+    assert shown.call is not None and shown.call.title is None and home.row(run).origin == "APPROVAL_REQUIRED"
+    home.decide("approve", run)
+    assert home.run(run).status == "COMPLETED" and len(home.tools.starts) == 1
+
+
 def test_the_definition_of_a_run_is_the_one_that_it_started_with(home: Home) -> None:
     run = home.start("ask")
     home.write(ask=texts.flow("ask", texts.uses("s", "ask.send"), texts.step("after", "fail", reason="changed")))

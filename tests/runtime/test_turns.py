@@ -197,7 +197,7 @@ def test_a_success_makes_nobody_wary(home: Home) -> None:
 
 
 # ---- what an agent may do ----
-@pytest.mark.parametrize("capability", ["read.it", "unsafe.put", "nothing.here"])
+@pytest.mark.parametrize("capability", ["read.it", "unsafe.put", "nothing.here", "Free.send", "free.send ", "free.send.", "free", ""])
 def test_an_agent_calls_only_its_own_tools(home: Home, capability: str) -> None:
     run = talk(home, [call(capability), COMPLETE])
     [event] = home.events(run, "TOOL_INVOCATION_FAILED")

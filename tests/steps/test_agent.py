@@ -316,6 +316,10 @@ def test_a_prompt_that_cannot_be_filled_fails_the_step_and_keeps_what_came_befor
         ({"type": "say", "message": "x", "call": "c1"}, "say has no field call"),
         ({"type": "tool_invocation", "arguments": {}}, "tool_invocation lacks capability"),
         ({"type": "tool_invocation", "capability": ["a"], "arguments": {}}, "capability of tool_invocation has the wrong type"),
+        *(
+            ({"type": "tool_invocation", "capability": "a", "arguments": {}, word: "x"}, f"tool_invocation has no field {word}")
+            for word in ("tenant", "actor", "principal", "approved", "approver", "effect", "idempotency_key", "provenance")
+        ),
         ({"type": "set_context", "values": [1]}, "values of set_context has the wrong type"),
         ({"type": "set_context", "values": {"other": 1}}, "may not write other: the step does not list it in writes"),
         ({"type": "set_context", "values": {"decision": 1}, "provenance": "user"}, "set_context has no field provenance"),

@@ -52,6 +52,7 @@ def test_what_is_not_said_has_the_strict_default(home: Home) -> None:
     )
     assert config.policy == type(config.policy)("require_approval", ())
     assert config.context is None and config.identity == "declared" and config.path == "/usr/local/bin:/usr/bin:/bin"
+    assert config.limits == (65536, 64, 1000, 1048576, 200) and config.timeout == 30.0  # nothing is without a bound
 
 
 def test_a_home_without_the_file_says_how_to_make_one(home: Home) -> None:
@@ -136,6 +137,11 @@ MALFORMED = [
     ('timeout = "10s"', 'timeout = "0s"', 'timeout = "10s"', "a duration", ""),
     ('timeout_max = "10m"', 'timeout_max = "5s"', 'timeout = "30s"', "gate.timeout is longer", ""),
     ("max_attempts = 2", "max_attempts = 2.0", "max_attempts", "must be a whole number", ""),
+    ("max_attempts = 2", "max_attempts = 0", "max_attempts", "must be at least 1", ""),
+    ("max_attempts = 2", "max_attempts = -1", "max_attempts", "must be at least 1", ""),
+    ('command]\nargv = ["true"]', 'http]\nurl = "https://h/"', '[tools."ledger.show".command]', "method: required key is missing", ""),
+    ('command]\nargv = ["true"]', 'http]\nmethod = "GET"', '[tools."ledger.show".command]', "url: required key is missing", ""),
+    ('command]\nargv = ["true"]', 'http]\nmethod = "TRACE"\nurl = "https://h/"', '[tools."ledger.show".command]', "TRACE", ""),
     ('[tools."ledger.pay"]', '[tools."Ledger.pay"]', '[tools."ledger.pay"]', "not a capability", ""),
     ('[tools."ledger.show"]', '[tools."ledger.error"]', '[tools."ledger.show"]', "cannot be error", ""),
     ('[tools."ledger.show".command]\nargv = ["true"]\n', "", '[tools."ledger.show"]', "needs exactly one of the tables command", ""),
