@@ -126,6 +126,32 @@ def test_a_rule_is_not_warned_of_while_one_of_its_tools_may_take_the_argument(ho
     assert len(warnings(home, "toolgate.toml")) == 1
 
 
+GIVEN: list[tuple[str, str, list[str]]] = [
+    # the table of the provider, and the arguments that go nowhere
+    ("command", 'argv = ["true"]', []),
+    ("command", 'argv = ["true"]\nstdin = "none"', ["to", "amount"]),
+    ("command", 'argv = ["true", "--", "${args.to}"]\nstdin = "none"\nenv = { N = "${args.amount#/x}" }', []),
+    ("command", 'argv = ["true", "--", "$${args.to}", "${env.to}"]\nstdin = "none"\nenv = { N = "${args.amount}" }', ["to"]),
+    ("http", 'method = "GET"\nurl = "https://h/${args.to}"', ["amount"]),
+    ("http", 'method = "GET"\nurl = "https://h/${args.to}?n=${args.amount}"', []),
+    ("http", 'method = "DELETE"\nurl = "https://h/${args.to}"\nheaders = { N = "${args.amount}" }', []),
+    ("http", 'method = "POST"\nurl = "https://h/"', []),
+    ("http", 'method = "POST"\nurl = "https://h/"\nbody = "none"', ["to", "amount"]),
+    ("http", 'method = "POST"\nurl = "https://h/"\nbody = { n = ["${args.amount}"] }', ["to"]),
+    ("python", 'function = "money:pay"', []),
+]
+
+
+@pytest.mark.parametrize(("provider", "table", "lost"), GIVEN, ids=range(len(GIVEN)))
+def test_an_argument_that_the_tool_is_not_given_is_warned_of(home: Home, provider: str, table: str, lost: list[str]) -> None:
+    home.write("money.py", "def pay(**given): ...\n")
+    text = (home.path / "toolgate.toml").read_text()
+    before, _, rest = text.partition('[tools."ledger.pay".command]\n')
+    home.write("toolgate.toml", f'{before}[tools."ledger.pay".{provider}]\n{table}\n{rest[rest.index("[[tools.") :]}')
+    said = [message.partition(": ")[2] for message, _ in warnings(home, "toolgate.toml") if "is not given" in message]
+    assert said == [f'tools."ledger.pay".{provider}: the tool is not given the argument {name}' for name in lost]
+
+
 def test_a_step_that_its_tool_would_refuse_is_warned_of(home: Home) -> None:
     home.edit("pay.toml", '{ to = "${inputs.to}", amount', '{ too = "${inputs.to}", amount')
     near = line("arguments = {", FLOW)

@@ -132,6 +132,11 @@ def is_script(item: str) -> bool:
     return item.endswith(_SCRIPTS) and item[0] != "-" and not any(mark in item for mark in ("$", ":", " "))
 
 
+def gives_all(fields: object) -> bool:
+    assert isinstance(fields, Fields)
+    return fields.stdin == "json"
+
+
 def bind(fields: object, pinned: Json, home: str, arguments: dict[str, Json]) -> Bound:
     """Fills `${args.x}` in argv and env, `${env.NAME}` in env; `${secret.NAME}` stays what it is. Raises ToolgateError("invalid") for
     what could not be executed."""

@@ -92,6 +92,16 @@ def _check(fields: Fields) -> None:
         raise ToolgateError("invalid", "tools of http need the extra http, which is not installed: pip install 'toolgate-cli[http]'")
 
 
+def gives_all(fields: object) -> bool:
+    assert isinstance(fields, Fields)
+    return _body(fields) == "json"
+
+
+def _body(fields: Fields) -> Json:
+    """What it is where the table does not say."""
+    return fields.body if fields.body is not None else "none" if fields.method in (*_BODILESS, "DELETE") else "json"
+
+
 def bind(fields: object, pinned: Json, home: str, arguments: dict[str, Json]) -> Bound:
     """Fills all but secrets. Raises ToolgateError("invalid") for what could not be sent, or would lead elsewhere."""
     assert isinstance(fields, Fields) and isinstance(pinned, dict) and isinstance(pinned["files"], dict)
@@ -125,7 +135,7 @@ def _request(fields: Fields, arguments: str, lookup: _filling.Lookup, as_written
     origin, rest = requests.split_url(fields.url)
     target = requests.target(rest, piece)
     headers = requests.headers(fields.headers, lookup)
-    body = fields.body if fields.body is not None else "none" if fields.method in (*_BODILESS, "DELETE") else "json"
+    body = _body(fields)
     text = None if body == "none" else arguments if body == "json" else canonical.encode(references.fill(body, lookup))
     if text is not None and not any(name.lower() == "content-type" for name, _ in headers):
         headers += (("Content-Type", "application/json"),)

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from typing import cast
 
 from ...core import canonical, durations, references
 from ...core.config import PROBER
 from ...core.errors import ToolgateError
+from ...core.tables import table as built
 from ...core.types import Json
 from .. import models, shapes
 from ..conditions import check_condition
-from ..issues import Issues, meant
+from ..issues import Issues, meant, shorten
 from ..kinds import Kinds
 from ..names import check_capability
 from ..outside import Outside
@@ -53,6 +55,7 @@ class Tools:
         self._check_title(table.get("title"), (*path, "title"))
         self._check_timeout(table, path)
         self._check_schema(name, table, path)
+        self._warn_of_what_goes_nowhere(name, table, path)
         check_tenant_of(table, self.schemas.get(name), path, self._issues)
         if isinstance(named := table.get("tenant_of"), dict):
             self._check_references(named.get("command"), _arguments(table.get("input_schema")), (*path, "tenant_of", "command"))
@@ -167,6 +170,22 @@ class Tools:
         if isinstance(schema, dict) and not {"additionalProperties", "unevaluatedProperties", "$ref", "allOf"} & set(schema):
             self._issues.warn(where, "unknown arguments are accepted and given to the tool", "say additionalProperties = false")
 
+    def _warn_of_what_goes_nowhere(self, name: str, raw: Mapping[str, Json], path: KeyPath) -> None:
+        """An argument that a person decides on and the tool never sees."""
+        schema = self.schemas.get(name)
+        declared = schema.get("properties") if isinstance(schema, dict) else None
+        for used in self._kinds.providers():
+            where, own = (*path, used), raw.get(used)
+            if not isinstance(own, dict) or not isinstance(declared, dict) or self._issues.below(where):
+                continue
+            provider = self._kinds.provider(used)
+            if _gives_all(provider, built(provider.Fields, own)):
+                continue
+            named = {reference for _, text in texts(own, ()) for reference in references.names(text)}
+            for argument in (each for each in declared if f"args.{each}" not in named):
+                lost = f"the tool is not given the argument {shorten(argument)}"
+                self._issues.warn(where, lost, "say ${args.NAME} where it is to go")
+
     def _codes(self, used: list[str]) -> range:
         return getattr(self._kinds.provider(used[0]), "CODES", EXIT_CODES) if len(used) == 1 else EXIT_CODES
 
@@ -205,6 +224,12 @@ class Tools:
             if isinstance(raw, dict):
                 own = {key: value for key, value in raw.items() if key in ("at", "code", "on_missing")}
                 models.check(models.Fit((shapes.FailWhen,)), own, where, self._issues)
+
+
+def _gives_all(provider: object, fields: object) -> bool:
+    """Whether a tool of that table gets all of its arguments, whatever the table refers to."""
+    gives_all = cast("Callable[[object], bool] | None", getattr(provider, "gives_all", None))
+    return gives_all is None or gives_all(fields)
 
 
 def _is_tool(key: str, held: Json, providers: tuple[str, ...]) -> bool:
