@@ -206,6 +206,11 @@ def test_an_agent_calls_only_its_own_tools(home: Home, capability: str) -> None:
     assert capability not in offered and "free.send" in offered
 
 
+def test_a_call_without_arguments_has_none_and_the_tool_is_given_an_object(home: Home) -> None:
+    run = talk(home, [{"type": "tool_invocation", "capability": "free.send"}, COMPLETE])
+    assert [started.arguments for started in home.tools.starts] == ["{}"] and home.run(run).status == "COMPLETED"
+
+
 @pytest.mark.parametrize("arguments", ['{"a":1,"a":2}', "[1]", "{", '{"a":NaN}', "null", '{"a":1} x'])
 def test_arguments_that_are_not_one_strict_object_are_refused_and_not_stored(quick: Home, arguments: str) -> None:
     run = talk(quick, [{"type": "tool_invocation", "capability": "free.send", "arguments": arguments}, COMPLETE])

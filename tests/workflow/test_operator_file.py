@@ -142,6 +142,7 @@ MALFORMED = [
     ('command]\nargv = ["true"]', 'http]\nurl = "https://h/"', '[tools."ledger.show".command]', "method: required key is missing", ""),
     ('command]\nargv = ["true"]', 'http]\nmethod = "GET"', '[tools."ledger.show".command]', "url: required key is missing", ""),
     ('command]\nargv = ["true"]', 'http]\nmethod = "TRACE"\nurl = "https://h/"', '[tools."ledger.show".command]', "TRACE", ""),
+    ('[tools."ledger.show"]', '[tools."ledger.pay"]', '[tools."ledger.show"]', "there already", ""),
     ('[tools."ledger.pay"]', '[tools."Ledger.pay"]', '[tools."ledger.pay"]', "not a capability", ""),
     ('[tools."ledger.show"]', '[tools."ledger.error"]', '[tools."ledger.show"]', "cannot be error", ""),
     ('[tools."ledger.show".command]\nargv = ["true"]\n', "", '[tools."ledger.show"]', "needs exactly one of the tables command", ""),
