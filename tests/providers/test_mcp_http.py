@@ -258,6 +258,7 @@ def test_each_answer_is_what_it_is_and_the_next_call_is_answered(url: str, tool:
     assert (said.ended, said.ok) == (ended, ok) and says in said.output + said.message, said
     assert call(url, "answers", {"x": 1}).output == '{"x":1}'
     assert len([1 for message, _ in Handler.heard if message.get("params", {}).get("name") == tool]) == 1  # and nowhere else, and not again
+    assert not [1 for _, headers in Handler.heard if "authorization" in map(str.lower, headers)]  # none was declared
 
 
 def test_a_session_that_the_server_does_not_know_any_more_is_opened_anew(url: str) -> None:

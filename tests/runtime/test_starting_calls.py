@@ -271,6 +271,7 @@ def test_a_failed_call_keeps_its_approval_and_who_may_decide_it(home: Home) -> N
         home.value(run, "tool.ask.send.error")
     home.decide("retry", run, actor="bob")
     assert home.run(run).status == "COMPLETED" and [started.key for started in home.tools.starts] == [home.tools.starts[0].key] * 2
+    assert home.value(run, "tool.ask.send") == "done" and home.types(run).count("TOOL_INVOCATION_FAILED") == 1
 
 
 def test_what_an_approved_call_failed_of_is_its_error_once_it_is_given_up(home: Home) -> None:
