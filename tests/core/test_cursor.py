@@ -24,11 +24,18 @@ FRAMES = (
     Frame("body", 1, 2, cursor.INSIDE, {"iteration": 2, "list": "ab"}, ("c1", "c2"), True, None, "complete"),
     Frame("body", 0, stop=1),
     Frame("", 2, 0, cursor.OBSERVE, {"a": 1}, workflow="inner", shared=True),
+    Frame("", 2, 0, cursor.MODEL, {"first": 0}, selected=0),
 )
 
 
 def test_what_is_written_is_read_back_whole() -> None:
     assert cursor.load(cursor.dump(FRAMES)) == FRAMES
+
+
+def test_what_belongs_to_a_step_is_left_behind_with_it() -> None:
+    kept = Frame("body", 1, 2, signal="complete", stop=3, workflow="inner", shared=True)
+    full = kept._replace(phase=cursor.MODEL, memo={"first": 0}, calls=("c1",), wary=True, came=Continued(), selected=4)
+    assert full.next() == kept._replace(position=2) and full.to(1) == kept
 
 
 @pytest.mark.parametrize(

@@ -92,6 +92,7 @@ model = "default"
 prompt_file = "clerk.md"
 tools = ["ledger.*"]
 max_turns = 3
+selection = { selector = "default", max_tools = 1, always_include = ["ledger.pay"], on_failure = "always_include" }
 """
 
 FLOW = """schema = 1

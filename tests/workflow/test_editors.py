@@ -120,6 +120,17 @@ def test_no_table_is_left_open(of_workflow: Any, of_operator: Any) -> None:
     assert all(f"model_{adapter}" in of_operator.schema["$defs"] for adapter in KINDS.models())
 
 
+@pytest.mark.parametrize(
+    "on_failure, accepted, good", [("all", None, False), ("all", False, False), ("all", True, True), ("throw", None, True)]
+)
+def test_failing_open_is_said_twice(of_operator: Any, on_failure: str, accepted: bool | None, good: bool) -> None:
+    raw = tomllib.loads(OPERATOR)
+    held = raw["agents"]["clerk"]["selection"]
+    held["on_failure"] = on_failure
+    held |= {} if accepted is None else {"accept_fail_open": accepted}
+    assert of_operator.is_valid(raw) == good
+
+
 SERVED = """schema = 1
 [mcp.git]
 command = ["git-server"]

@@ -6,7 +6,7 @@ import os
 
 import pytest
 
-from toolgate_cli.core.config import Condition
+from toolgate_cli.core.config import Condition, Selection
 from toolgate_cli.core.errors import ToolgateError
 
 from .homes import OPERATOR, Home
@@ -211,6 +211,24 @@ MALFORMED = [
         "nothing is called args.job here",
         "${env.NAME}",
     ),
+    ('selector = "default"', 'selector = "defalt"', "selection =", "there is no model defalt", "did you mean default?"),
+    ('selector = "default"', 'selecter = "default"', "selection =", "selection.selecter: unknown key", "did you mean selector?"),
+    ('selector = "default", ', "", "selection =", "selection.selector: required key is missing", ""),
+    ("max_tools = 1", "max_tools = 0", "selection =", "must be at least 1", ""),
+    ("max_tools = 1", 'max_tools = "1"', "selection =", "must be a whole number", ""),
+    ('["ledger.pay"]', '["ledger.pya"]', "selection =", "there is no tool ledger.pya", "did you mean ledger.pay?"),
+    ('["ledger.pay"]', '["ledgr.*"]', "selection =", "no tool matches this pattern", ""),
+    ('["ledger.pay"]', '["ledger.pay!"]', "selection =", "not a pattern of capabilities", ""),
+    ('tools = ["ledger.*"]', 'tools = ["ledger.show"]', "selection =", "the agent clerk may not call ledger.pay", "agents.clerk.tools"),
+    ('on_failure = "always_include"', 'on_failure = "al"', "selection =", "not one of throw, always_include, all", "did you mean all?"),
+    ('on_failure = "always_include"', 'on_failure = "all"', "selection =", "all of its tools are shown", "accept_fail_open = true"),
+    (
+        'on_failure = "always_include"',
+        'on_failure = "all", accept_fail_open = false',
+        "selection =",
+        "all of its tools are shown when the selector fails",
+        'write accept_fail_open = true beside it, or on_failure = "always_include"',
+    ),
     ("max_turns = 3", 'max_turns = 3\nunder = "clark"', "max_turns", "there is no agent clark", "did you mean clerk?"),
     ("max_turns = 3", 'max_turns = 3\nunder = "clerk"', "max_turns", "an agent cannot be under itself: clerk under clerk", ""),
     (
@@ -291,6 +309,29 @@ def test_bytes_that_are_no_such_file_are_refused_with_their_line(home: Home, dat
     home.write("toolgate.toml", data)
     error = home.refusal()
     assert error.kind == "invalid" and message in error.message
+
+
+def test_what_is_always_shown_is_within_what_the_agents_above_may_call_too(home: Home) -> None:
+    home.edit("toolgate.toml", "max_turns = 3\n", 'max_turns = 3\nunder = "lead"\n')
+    home.edit(
+        "toolgate.toml", "[agents.clerk]", '[agents.lead]\nmodel = "default"\nprompt = "lead"\ntools = ["ledger.show"]\n[agents.clerk]'
+    )
+    assert "agents.clerk.selection.always_include[0]: the agent clerk may not call ledger.pay" in home.refusal().message
+    home.edit("toolgate.toml", 'tools = ["ledger.show"]', 'tools = ["ledger.**"]')
+    config = home.files().world().config
+    assert config.agents["clerk"].selection == Selection("default", 1, ("ledger.pay",), "always_include")
+    assert config.agents["lead"].selection is None
+
+
+def test_failing_open_is_said_twice(home: Home) -> None:
+    home.edit("toolgate.toml", 'on_failure = "always_include"', 'on_failure = "all", accept_fail_open = true')
+    found = home.files().world().config.agents["clerk"].selection
+    assert found is not None and found.on_failure == "all"
+
+
+def test_without_a_word_a_failing_selector_fails_the_step(home: Home) -> None:
+    home.edit("toolgate.toml", ', max_tools = 1, always_include = ["ledger.pay"], on_failure = "always_include"', "")
+    assert home.files().world().config.agents["clerk"].selection == Selection("default", 20, (), "throw")
 
 
 def test_crlf_is_the_same_file(home: Home) -> None:

@@ -96,9 +96,19 @@ class Policy(NamedTuple):
     rules: tuple[Rule, ...] = ()
 
 
+class Selection(NamedTuple):
+    """Of what an agent may call, the model `selector` chooses `max_tools` to be shown beside those that match `always_include`;
+    `on_failure`: what counts where it does not."""
+
+    selector: str
+    max_tools: int
+    always_include: tuple[str, ...]
+    on_failure: Literal["throw", "always_include", "all"]
+
+
 class Agent(NamedTuple):
     """`tools`: patterns of what it may call, the one list for what it is shown and what may run; `under`: the agent above it, whose list
-    holds for it too."""
+    holds for it too; `selection`: how it is shown fewer of them."""
 
     name: str
     model: str
@@ -107,6 +117,7 @@ class Agent(NamedTuple):
     max_turns: int
     commands: tuple[str, ...]
     under: str | None = None
+    selection: Selection | None = None
 
 
 class Model(NamedTuple):

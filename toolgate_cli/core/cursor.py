@@ -24,7 +24,7 @@ OBSERVE = "observe"  # something outside is looked at
 INSIDE = "inside"  # the block above runs
 GATE = "gate"  # done; its gate waits
 PAUSED = "paused"  # the run was paused here
-_RARE = ("signal", "stop", "workflow", "shared")  # fields of a frame that are kept by name
+_RARE = ("signal", "stop", "workflow", "shared", "selected")  # fields of a frame that are kept by name
 
 
 class Frame(NamedTuple):
@@ -33,7 +33,8 @@ class Frame(NamedTuple):
     `calls`: ids of the open batch; `wary`: allow counts as require_approval for the rest of the turn;
     `came`: what has come in for the step and was not planned with yet; `signal`: the last word of its agents on another round;
     `stop`: it runs steps of the sequence below it again, and ends before this one; `workflow`: the one that begins here, "" where it is
-    that of the frame below; `shared`: in the same context."""
+    that of the frame below; `shared`: in the same context; `selected`: number of the last question
+    for the tools that the agent is shown."""
 
     block: str
     position: int = 0
@@ -47,13 +48,14 @@ class Frame(NamedTuple):
     stop: int | None = None
     workflow: str = ""
     shared: bool = False
+    selected: int | None = None
 
     def next(self) -> Frame:
         return self.to(self.position + 1)
 
     def to(self, position: int) -> Frame:
         """Before another step of the same sequence: what belongs to the step that it stood at is left behind."""
-        return self._replace(position=position, phase=ENTER, memo={}, calls=(), wary=False, came=None)
+        return self._replace(position=position, phase=ENTER, memo={}, calls=(), wary=False, came=None, selected=None)
 
 
 Cursor = tuple[Frame, ...]

@@ -28,7 +28,8 @@ class Exchange(NamedTuple):
 class TurnRequest(NamedTuple):
     """One model call. `ordinal`: the n-th call of this step in the run, from 0. `context`: key -> its value as text that is ready to be
     shown: what came from outside is between marks, and `prompt` says what they mean. `keys`: what `set_context` may write; `path`: of the
-    step, whose last id is `step`."""
+    step, whose last id is `step`; `also`: capabilities that may be called beside those that are shown; `output`: JSON Schema of what
+    `complete` takes, None for anything."""
 
     run_id: str
     workflow: str
@@ -42,6 +43,8 @@ class TurnRequest(NamedTuple):
     commands: tuple[str, ...]
     keys: tuple[str, ...] = ()
     path: str = ""
+    also: tuple[str, ...] = ()
+    output: Json = None
 
 
 class Completion(NamedTuple):

@@ -66,8 +66,8 @@ def spelled(capability: str) -> str:
 
 
 def meanings(request: TurnRequest) -> dict[str, str]:
-    """Name of a function -> the capability that is meant, of all that are offered."""
-    return {spelled(tool.capability): tool.capability for tool in request.tools}
+    """Name of a function -> the capability that is meant, of all that are offered or may be called beside them."""
+    return {spelled(name): name for name in (*(tool.capability for tool in request.tools), *request.also)}
 
 
 def functions(request: TurnRequest) -> tuple[Function, ...]:
@@ -78,6 +78,8 @@ def functions(request: TurnRequest) -> tuple[Function, ...]:
     if "set_context" in may and request.keys:
         offered.append(Function("set_context", "Write values that later steps read.", _values(request.keys)))
     for name, (description, properties, required) in _COMMANDS.items():
+        if name == "complete" and request.output is not None:
+            properties, required = {"output": request.output}, ("output",)
         if name in may:
             schema: Json = {"type": "object", "properties": dict(properties), "required": list(required), "additionalProperties": False}
             offered.append(Function(name, description, schema))

@@ -29,7 +29,7 @@ from ..core.records import Run, Step
 from ..core.secrets import Secrets
 from ..core.types import Json
 from ..core.world import World
-from . import asking, batch, blocks, entering
+from . import asking, batch, blocks, entering, narrowing
 from .place import Place, Walk, ask, build, failed, put, waiting, write
 from .unit import Unit
 from .view import StepView
@@ -165,8 +165,9 @@ def _ask_model(place: Place, intent: Intent) -> Walk:
     if over := asking.over(place.run, place.world.config, place.unit.now):
         return failed(place, Fail(over, intent.writes))
     write(place, intent.writes)
-    frame = place.frame._replace(phase=cursor.MODEL, memo=intent.memo, calls=(), wary=False)
-    work = asking.request(place, intent)
+    work = narrowing.narrowed(place, intent, asking.request(place, intent))
+    selected = work.request.ordinal if work.choice is not None else place.frame.selected
+    frame = place.frame._replace(phase=cursor.MODEL, memo=intent.memo, calls=(), wary=False, selected=selected)
     return place.run, place.at(frame), work, False
 
 

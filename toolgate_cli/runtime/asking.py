@@ -133,6 +133,7 @@ def tell(unit: Unit, run: Run, ask: Ask, completion: Completion) -> None:
         "answered_by": completion.answered_by and clean(completion.answered_by),
         "ordinal": ask.request.ordinal,
         "corrects": ask.corrects is not None,
+        "selects": ask.choice is not None,
         "tokens_in": completion.tokens_in,
         "tokens_out": completion.tokens_out,
         "tokens": completion.tokens,

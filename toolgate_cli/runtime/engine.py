@@ -15,7 +15,7 @@ from ..core.results import ToolResult
 from ..core.turns import Completion
 from ..core.verdict import time_left
 from ..core.world import Needs, Probe, World
-from . import asking, gate, ownership, sealing, settling
+from . import asking, gate, narrowing, ownership, sealing, settling
 from .advance import advance
 from .place import fail_step, put, waiting
 from .plugs import Means
@@ -205,6 +205,14 @@ class Engine:
     def _answered(self, unit: Unit, run: Run, work: Ask | Fill, came: Came) -> Work | None:
         if not self._owned(unit, run):
             return None  # cancelled or taken over while the model answered: what it said is not carried out
+        if isinstance(work, Ask) and isinstance(came, Completion):
+            run = run._replace(tokens=run.tokens + (came.tokens or 0))
+            asking.tell(unit, run, work, came)
+        if isinstance(work, Ask) and work.choice is not None:
+            assert isinstance(came, (Completion, ToolgateError))
+            came = narrowing.settle(unit, run, work, came)
+            if came is None:
+                return advance(unit, run, self.world)  # the step asks for its turn again, and is shown what was chosen
         if isinstance(came, ToolgateError):
             corrects = work.corrects if isinstance(work, Ask) else None
             reason = came.message if corrects is None else f"{corrects}; asked again: {came.message}"
@@ -212,8 +220,6 @@ class Engine:
             return None
         if isinstance(work, Ask):
             assert isinstance(came, Completion)
-            run = run._replace(tokens=run.tokens + (came.tokens or 0))
-            asking.tell(unit, run, work, came)
             if came.fault is not None:
                 put(unit, fail_step(unit, run, work.path, came.fault)._replace(owner=None), run.version)
                 return None

@@ -8,6 +8,7 @@ from typing import TypeAlias
 from ..core.config import Model
 from ..core.intents import Look
 from ..core.records import Attempt
+from ..core.selection import Choice
 from ..core.turns import TurnRequest
 from ..core.types import Json
 from ..core.values import NamedTuple
@@ -23,12 +24,14 @@ class Invoke(NamedTuple):
 
 
 class Ask(NamedTuple):
-    """Ask a model for the turn that the cursor waits for. `corrects`: why the one before was refused; this is its correction."""
+    """Ask a model for the turn that the cursor waits for. `corrects`: why the one before was refused; this is its correction. `choice`:
+    it is asked for the tools that the turn is to be shown, before that."""
 
     model: Model
     request: TurnRequest
     path: str
     corrects: str | None = None
+    choice: Choice | None = None
 
 
 class Fill(NamedTuple):

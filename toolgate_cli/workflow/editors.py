@@ -60,13 +60,21 @@ def operator_schema(kinds: Kinds) -> Schema:
             SECTION: table_of({**closed(kinds.serving(SECTION).Server), **_one_of("command", "url")}, name),
             "policy": closed(shapes.Policy, also={"rules": rules}),
             "models": table_of(adapter, name),
-            "agents": table_of({**closed(shapes.Agent), **_one_of("prompt", "prompt_file")}, name),
+            "agents": table_of(_agent(), name),
         },
     )
     defs: Schema = {f"model_{one}": _model(one, kinds) for one in kinds.models()}
     defs |= {"tool": _tool(kinds), "fragment": _FRAGMENT, "condition": _condition(_Part)}
     unserved: Schema = {"if": {"not": {"required": [SECTION]}}, "then": {"properties": {"tools": table_of(_any_of(*_own(kinds)))}}}
     return _document("The operator's file of toolgate", {**root, **unserved}, defs)
+
+
+def _agent() -> Schema:
+    """Whoever wants a failing selector to open all says so twice."""
+    open_: Schema = {"required": ["on_failure"], "properties": {"on_failure": {"const": "all"}}}
+    said: Schema = {"required": ["accept_fail_open"], "properties": {"accept_fail_open": {"const": True}}}
+    selection: Schema = {**closed(shapes.Selection), "if": open_, "then": said}
+    return {**closed(shapes.Agent, also={"selection": selection}), **_one_of("prompt", "prompt_file")}
 
 
 def _document(title: str, root: Schema, defs: Schema) -> Schema:

@@ -134,7 +134,11 @@ def _rule(raw: Table) -> config.Rule:
 def _agent(name: str, raw: Table, outside: Outside) -> config.Agent:
     made: shapes.Agent = table(shapes.Agent, raw)
     prompt = outside.text(made.prompt_file) if made.prompt_file is not None else made.prompt or ""
-    return config.Agent(name, made.model, prompt, made.tools, made.max_turns, made.commands, made.under)
+    return config.Agent(name, made.model, prompt, made.tools, made.max_turns, made.commands, made.under, _selection(made.selection))
+
+
+def _selection(made: shapes.Selection | None) -> config.Selection | None:
+    return made and config.Selection(made.selector, made.max_tools, made.always_include, made.on_failure)
 
 
 def _model(name: str, raw: Table, kinds: Kinds) -> config.Model:

@@ -157,6 +157,16 @@ COMMANDS = ("set_context", "tool_invocation", "ask", "say", "escalate", "continu
 Command = Literal["set_context", "tool_invocation", "ask", "say", "escalate", "continue", "complete"]
 
 
+class Selection(NamedTuple):
+    """Which of its tools an agent is shown, where they are more than `max_tools`; it is no authorisation."""
+
+    selector: Text
+    max_tools: Annotated[int, Between(1, 1000)] = 20
+    always_include: tuple[Annotated[Text, Pattern("tool")], ...] = ()
+    on_failure: Literal["throw", "always_include", "all"] = "throw"
+    accept_fail_open: bool = False
+
+
 class Agent(NamedTuple):
     model: Text
     tools: tuple[Annotated[Text, Pattern("tool")], ...] = ()
@@ -165,6 +175,7 @@ class Agent(NamedTuple):
     max_turns: Annotated[int, Between(1, 1000)] = 8
     commands: tuple[Command, ...] = COMMANDS  # type: ignore[assignment]  # the same words
     under: Text | None = None
+    selection: Selection | None = None
 
 
 class Operator(NamedTuple):

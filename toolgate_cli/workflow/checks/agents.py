@@ -49,16 +49,18 @@ class Agents:
         self._outside = outside
         self._issues = issues
 
-    def check(self, name: str, raw: Mapping[str, Json]) -> None:
+    def check(self, name: str, raw: Mapping[str, Json]) -> bool:
+        """Whether the table has the right shape."""
         path: KeyPath = ("agents", name)
         check_name(name, "an agent", path, self._issues)
         if not models.check(models.Fit((shapes.Agent,)), dict(raw), path, self._issues):
-            return
+            return False
         check_marks(shapes.Agent, raw, path, self._issues)
         if raw["model"] not in self._models:
             self._issues.add((*path, "model"), f"there is no model {raw['model']}", meant(raw["model"], self._models))
         self._check_tools(raw.get("tools"), (*path, "tools"))
         self._check_prompt(raw, path)
+        return True
 
     def _check_tools(self, wanted: Json, path: KeyPath) -> None:
         for number, pattern in enumerate(wanted if isinstance(wanted, list) else ()):

@@ -19,6 +19,7 @@ from .context import check_context
 from .marks import check_marks
 from .policy import Policy, check_approvers
 from .secrets import check_secrets
+from .selection import check_selection
 from .servers import check_servers
 from .tools import Tools
 
@@ -57,8 +58,8 @@ def check_operator(raw: Table, kinds: Kinds, outside: Outside) -> Issues:
             check_model(name, table, kinds, issues)
     agents = Agents(names["tools"], names["models"], outside, issues, servers)
     for name, table in _tables(raw, "agents").items():
-        if isinstance(table, dict):
-            agents.check(name, table)
+        if isinstance(table, dict) and agents.check(name, table):
+            check_selection(name, _tables(raw, "agents"), names["tools"], names["models"], issues)
     scopes = check_approvers(_tables(raw, "approvers"), issues)
     if "policy" in raw:
         Policy(_tables(raw, "tools"), tools.schemas, names["agents"], scopes, issues, servers).check(raw["policy"])
