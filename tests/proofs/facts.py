@@ -127,7 +127,9 @@ def nothing_doubled(home: Path, facts: Facts) -> None:
 def no_turn_twice(facts: Facts) -> None:
     """What a model answered is never asked for again (I13): a script has one answer to each call of a talk."""
     more = [event.payload["message"] for event in facts.events if event.type == "RUN_FAILED"]
-    assert not any("has no turn" in str(message) for message in more), more
+    assert not any("has no turn" in str(message) or "no tools were selected" in str(message) for message in more), more
+    chosen = Counter((event.run, event.payload["turn"]) for event in facts.events if event.type == "TOOLS_SELECTED")
+    assert set(chosen.values()) <= {1}, f"tools were chosen twice: {chosen}"
 
 
 def nothing_lost(facts: Facts) -> None:

@@ -64,6 +64,15 @@ agent = "clerk"
 challenger = "clerk"
 """
 
+CHOOSES = """
+schema = 1
+id = "pay"
+[[steps]]
+id = "choose"
+type = "agent"
+agent = "chooser"
+"""
+
 NESTED = """
 schema = 1
 id = "pay"

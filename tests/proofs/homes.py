@@ -106,6 +106,15 @@ script = "script.toml"
 model = "default"
 prompt = "pay what is owed"
 tools = ["ledger.pay"]
+[agents.chooser]
+model = "default"
+prompt = "pay what is owed"
+tools = ["ledger.pay", "spare.note"]
+selection = {{ selector = "default", max_tools = 1 }}
+[tools."spare.note"]
+input_schema = "any-object"
+[tools."spare.note".command]
+argv = ["true"]
 """
 
 SCRIPT = """
@@ -137,6 +146,22 @@ commands = [{ type = "escalate", reason = "is that all" }]
 step = "talk"
 ordinal = 3
 commands = [{ type = "set_context", values = { verdict = "paid" } }, { type = "complete", output = "done" }]
+[[turns]]
+step = "choose.tools"
+ordinal = 0
+commands = [{ type = "complete", output = ["ledger.pay"] }]
+[[turns]]
+step = "choose.tools"
+ordinal = 1
+commands = [{ type = "complete", output = [] }]
+[[turns]]
+step = "choose"
+ordinal = 0
+commands = [{ type = "tool_invocation", capability = "ledger.pay", arguments = { to = "bob" } }]
+[[turns]]
+step = "choose"
+ordinal = 1
+commands = [{ type = "complete" }]
 [[turns]]
 step = "argue"
 ordinal = 0

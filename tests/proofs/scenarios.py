@@ -116,6 +116,7 @@ SCENARIOS = (
     Scenario("continue", ("continue", "{run}"), "RUN_CONTINUED", driverless),
     Scenario("recover", ("recover",), "RUN_RECOVERED", killed),
     Scenario("start with a talk", ("start", "pay"), "RUN_STARTED", nothing, flow=flows.TALKS),
+    Scenario("start with a choice of tools", ("start", "pay"), "RUN_STARTED", a_run_before, flow=flows.CHOOSES),
     Scenario("answer in a talk", ("answer", "{run}", "number=7"), "INPUT_SUBMITTED", started, flow=flows.TALKS),
     Scenario("approve --step in a talk", ("approve", "{run}", "--step", "talk"), "APPROVED", at_the_gate, flow=flows.TALKS),
     Scenario("approve in a loop", APPROVE, "TOOL_INVOCATION_APPROVED", started, policy="require_approval", flow=flows.LOOPS),

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from proofs.guards import BEFORE_A_START, Guard
 from proofs.guards_of_calls import OF_CALLS
+from proofs.guards_of_choices import OF_CHOICES
 from proofs.guards_of_copies import OF_COPIES
 from proofs.guards_of_edits import OF_EDITS
 from proofs.guards_of_ends import AFTER_A_START
@@ -20,7 +21,10 @@ from proofs.guards_of_probes import OF_PROBES
 from proofs.guards_of_secrets import OF_SECRETS
 from proofs.guards_of_servers import OF_SERVERS
 
-GUARDS = BEFORE_A_START + OF_EDITS + AFTER_A_START + OF_FLOWS + OF_SECRETS + OF_CALLS + OF_COPIES + OF_SERVERS + OF_PROBES
+GUARDS = (
+    *(BEFORE_A_START + OF_EDITS + AFTER_A_START + OF_FLOWS + OF_SECRETS),
+    *(OF_CALLS + OF_COPIES + OF_SERVERS + OF_PROBES + OF_CHOICES),
+)
 ROOT = Path(__file__).resolve().parents[2]
 FEW = ("no audit, no action", "doubt is sticky")  # in every run; all of them with --long
 TESTED = (
