@@ -79,7 +79,16 @@ def test_they_run(home: Path, shell: Shell) -> None:
 def test_every_table_and_every_key_of_the_operators_file_is_there(files: dict[str, str]) -> None:
     said = set(keys(tomllib.loads(files["toolgate.toml"])))
     tables: list[Any] = [shapes.Operator, shapes.Gate, shapes.Limits, shapes.Exit, shapes.FailWhen, shapes.Tool, shapes.When, shapes.Rule]
-    tables += [shapes.Policy, shapes.Identity, shapes.Context, shapes.Tenant, shapes.Budget, shapes.TenantOf, shapes.Agent]
+    tables += [
+        shapes.Policy,
+        shapes.Identity,
+        shapes.Context,
+        shapes.Tenant,
+        shapes.Budget,
+        shapes.TenantOf,
+        shapes.Agent,
+        shapes.Selection,
+    ]
     found = [importlib.import_module(f"toolgate_cli.providers.{name}") for name in plugins.providers()]
     tables += [getattr(provider, "Server", provider.Fields) for provider in found]  # what a person writes
     tables += [importlib.import_module(f"toolgate_cli.models.{name}").Fields for name in plugins.models()]
