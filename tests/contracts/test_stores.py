@@ -409,6 +409,8 @@ def test_steps_stand_in_the_order_of_the_workflow_and_a_repeated_one_replaces(st
         writer.add([Step(RUN, "a", 0, "done", '"out"', AT)])
         assert [step.path for step in writer.steps(RUN)] == ["a", "b", "b/x"]
         assert writer.outputs(RUN) == (("a", '"out"'),) and writer.outputs(OTHER) == ()
+        writer.add([Step(RUN, path, 1, "done", None, AT) for path in ("b-c", "bc/x", "b/x/y", "b0")])
+        assert [step.path for step in writer.steps(RUN, "b")] == ["b/x/y", "b/x"] and writer.steps(OTHER, "b") == ()
         assert writer.step(RUN, "a") == Step(RUN, "a", 0, "done", '"out"', AT)
         assert writer.step(RUN, "c") is None and writer.step(OTHER, "a") is None
 

@@ -145,6 +145,81 @@ def test_a_paused_loop_is_begun_anew_by_a_retry_of_an_earlier_step(home: Home) -
     assert home.run(run).status == "COMPLETED" and rounds(home, run) == pairs(1, 1) and len(home.tools.starts) == 2
 
 
+def test_a_step_that_a_paused_run_never_came_to_is_not_where_a_retry_begins(home: Home) -> None:
+    write(home, loop("agent_done", max=1), WORK)
+    home.models.turns["work"] = [[SAID], [COMPLETE]]
+    run = home.start("rounds")
+    before = home.dump()
+    with pytest.raises(ToolgateError) as caught:
+        home.desk().retry_step(run, "after")
+    assert caught.value.kind == "wrong_state" and home.dump() == before
+    home.desk().continue_run(run)
+    assert home.run(run).status == "COMPLETED" and rounds(home, run) == pairs(1, 1)
+
+
+# ---- what is finished, and what is begun anew ----
+FINISHED: dict[str, dict[str, object]] = {
+    "count": loop("count", max=2), "agent_done": loop("agent_done", max=3), "each": loop("each", each="items", item="one"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("until", FINISHED)
+def test_a_loop_that_is_finished_stays_so_whatever_comes_after_it(home: Home, until: str) -> None:
+    first = [step("items", "assign", set={"items": ["a", "b"]})]
+    steps = [*first, FINISHED[until], uses("ask", "ask.send"), step("stop", "fail", reason="x")]
+    home.write(ONE_TURN, rounds=texts.flow("rounds", *steps, blocks={"body": [WORK, uses("send", "free.send")]}))
+    home.models.turns["work"] = [[SAID], [COMPLETE]]
+    run = home.start("rounds")
+    assert home.run(run).status == "AWAITING_TOOL_APPROVAL" and rounds(home, run) == pairs(1, 2)
+    home.decide("approve", run)
+    home.desk().retry_step(run, "stop")
+    assert home.run(run).status == "FAILED" and rounds(home, run) == pairs(1, 2)
+    assert home.tools.names() == ["free.send", "free.send", "ask.send"] and len(home.models.asked) == 2
+
+
+def test_an_iteration_whose_last_step_waits_is_completed_once_that_was_let_pass(home: Home) -> None:
+    write(home, loop("count", max=2), uses("send", "free.send", gate="review"))
+    run = home.start("rounds")
+    for n in (1, 2):
+        assert rounds(home, run) == [*pairs(*range(1, n)), ("STARTED", n)]
+        desk = home.desk()
+        desk.review(desk.select_step(run, "loop/send", "review"), note="seen")
+    assert home.run(run).status == "COMPLETED" and rounds(home, run) == pairs(1, 2) and len(home.tools.starts) == 2
+
+
+@pytest.mark.parametrize("how", ["it fails", "it breaks"])
+def test_a_loop_that_failed_says_where_and_begins_anew_without_what_it_had_written(home: Home, how: str) -> None:
+    known = [{"key": "seen", "exists": True}]
+    stop = step("stop", "fail", reason="enough" if how == "it fails" else "break", **{"if": [{"key": "last", "eq": 2}]})
+    items = step("items", "assign", set={"items": [1, 2]})
+    again = step("again", "assign", set={"again": "1"}, **{"if": known})
+    body = [again, step("note", "assign", set={"last": "${one}", "seen": "1"}), stop]
+    write(home, loop("each", each="items", item="one"), *body, first=[items])
+    run = home.start("rounds")
+    view = home.desk().show_run(run)[0]
+    assert view.run.status == "FAILED" and view.error is not None and view.error["step"] == "loop/stop"
+    assert home.value(run, "last") == 2 and home.value(run, "again") == "1"  # it stays to be looked at
+    home.desk().retry_step(run, "loop")
+    assert rounds(home, run) == [*pairs(1), ("STARTED", 2)] * 2 and home.types(run).count("RUN_FAILED") == 2
+    skipped = [event.step_id for event in home.events(run, "STEP_COMPLETED") if payload(event).get("skipped")]
+    assert skipped.count("loop/again") == 2  # in the first round of each
+
+
+def test_in_a_round_no_output_of_the_last_one_is_found_and_what_it_wrote_is(home: Home) -> None:
+    here, gone = [{"key": "steps.loop/way/send", "exists": True}], [{"key": "steps.loop/way/send", "exists": False}]
+    first = step("way", "branch", cases=[{"when": [{"key": "seen", "exists": False}], "to": "once"}, {"to": "continue"}])
+    told = [
+        step("here", "assign", set={"here": "${inputs.text}"}, **{"if": here}),
+        step("gone", "assign", set={"gone": "1"}, **{"if": gone}),
+    ]
+    write(home, loop("count", max=2), *told, first, step("note", "assign", set={"seen": "1"}), once=[uses("send", "free.send")])
+    run = home.start("rounds")
+    assert home.run(run).status == "COMPLETED" and len(home.tools.starts) == 1 and rounds(home, run) == pairs(1, 2)
+    skipped = [event.step_id for event in home.events(run, "STEP_COMPLETED") if payload(event).get("skipped")]
+    assert skipped == ["loop/here", "loop/here"] and home.value(run, "gone") == "1"
+    assert home.desk().show_run(run)[0].outputs == {}  # of the last round
+
+
 # ---- an evaluator ----
 def test_an_evaluator_is_asked_after_each_iteration_and_shown_no_tools(home: Home) -> None:
     write(home, loop("evaluator", max=5, evaluator="clerk"), uses("send", "free.send"))
@@ -222,6 +297,19 @@ def test_a_list_that_paused_is_begun_anew_where_an_earlier_step_is_retried(home:
     assert home.run(run).status == "PAUSED" and rounds(home, run) == pairs(1, 2, 1, 2)
 
 
+def test_another_list_after_a_retry_is_gone_through_from_its_beginning(home: Home) -> None:
+    from toolgate_cli.core.results import ToolResult
+
+    lists = ['["a", "b", "c"]', '["x"]']
+    home.tools.plan["free.send"] = [ToolResult("answered", ok=True, code=0, output=text, size=len(text)) for text in lists]
+    each = loop("each", each="tool.free.send", item="one", max=2)
+    write(home, each, step("note", "assign", set={"last": "${one}"}), first=[uses("get", "free.send")])
+    run = home.start("rounds")
+    assert home.run(run).status == "PAUSED" and home.value(run, "last") == "b"
+    home.desk().retry_step(run, "get")
+    assert home.run(run).status == "COMPLETED" and home.value(run, "last") == "x" and rounds(home, run) == pairs(1, 2, 1)
+
+
 def test_an_item_of_what_a_tool_said_is_not_trusted_more_than_the_list(home: Home) -> None:
     from toolgate_cli.core.results import ToolResult
 
@@ -283,6 +371,7 @@ def test_a_long_loop_reads_its_list_once_and_its_place_does_not_grow(quick: Home
     ("repeat", "said"),
     [
         ('{ until = "agent_done" }', 'rounds.toml:6: steps[0].repeat.max: until = "agent_done" needs a max'),
+        ('{ until = "count", max = 0 }', "steps[0].repeat.max: must be at least 1"),
         ('{ until = "evaluator", max = 3 }', 'until = "evaluator" needs evaluator'),
         ('{ until = "evaluator", max = 3, evaluator = "nobody" }', "there is no agent nobody"),
         ('{ until = "each", each = "items", item = "tool.x" }', "this key is reserved"),

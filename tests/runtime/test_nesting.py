@@ -88,8 +88,11 @@ def test_a_shared_context_is_one(home: Home) -> None:
 def test_every_visit_begins_with_nothing_of_the_last(home: Home) -> None:
     loop = step("loop", "block", block="body", repeat={"until": "count", "max": 2})
     outer(home, loop, body=[INNER])
-    inner(home, step("way", "branch", on="seen", arms={"": "note", "*": "fail"}), ANSWER, note=[step("n", "assign", set={"seen": "y"})])
-    assert home.run(home.start("outer")).status == "COMPLETED"
+    of_last = step("of-last", "fail", reason="${steps.send}", **{"if": [{"key": "steps.send", "exists": True}]})
+    way = step("way", "branch", on="seen", arms={"": "note", "*": "fail"})
+    inner(home, of_last, way, uses("send", "free.send"), ANSWER, note=[step("n", "assign", set={"seen": "y"})])
+    run = home.start("outer")
+    assert home.run(run).status == "COMPLETED" and len(home.tools.starts) == 2
 
 
 def test_an_agent_inside_is_shown_its_own_workflow_and_context(home: Home) -> None:
@@ -113,6 +116,28 @@ def test_blocks_and_forms_of_the_same_name_are_those_of_the_workflow_inside(home
     assert home.row(run).step == "in/ask" and home.desk().show_run(run)[0].step == "in/ask"
     home.answer(run, {"town": "Graz"}, {})
     assert home.value(run, "said") == 'Graz {"town":"Graz"}' and home.tools.names() == ["free.send"]
+
+
+def test_what_a_person_answered_inside_decides_a_branch_inside(home: Home) -> None:
+    route = step("route", "branch", on="street", arms={"Main": "send", "*": "fail"})
+    outer(home, INNER)
+    inner(home, step("ask", "input", form="ship", writes=["street"]), route, ANSWER, more=texts.FORM, send=[uses("y", "free.send")])
+    run = home.start("outer")
+    home.answer(run, {"street": "Main"}, {})
+    assert home.run(run).status == "COMPLETED" and home.tools.names() == ["free.send"]
+    with pytest.raises(KeyError):
+        home.value(run, "street")
+
+
+@pytest.mark.parametrize(
+    ("named", "status"), [("outer", "AWAITING_TOOL_DECISION"), ("inner", "COMPLETED"), ("out*", "AWAITING_TOOL_DECISION")]
+)
+def test_a_rule_about_a_workflow_is_about_the_one_that_was_started(home: Home, named: str, status: str) -> None:
+    home.write(texts.operator(rules={"no": texts.rule("free.*", "deny", f'workflow = "{named}"')}))
+    outer(home, INNER)
+    inner(home, uses("send", "free.send"), ANSWER)
+    run = home.start("outer")
+    assert home.run(run).status == status and len(home.tools.starts) == (status == "COMPLETED")
 
 
 @pytest.mark.parametrize("depth", [1, 3])
@@ -303,6 +328,15 @@ def test_a_change_of_the_workflow_inside_is_looked_at_though_the_file_outside_is
     home.start("outer")
     inner(home, ANSWER, more='[inputs.new]\ntype = "string"\n')
     assert "inner needs the input new" in refused(home)
+
+
+def test_a_circle_that_a_change_inside_makes_is_seen_though_the_file_outside_is_the_same(home: Home) -> None:
+    outer(home, INNER)
+    inner(home, ANSWER)
+    assert home.run(home.start("outer")).status == "COMPLETED"
+    inner(home, step("back", "workflow", workflow="outer", inputs={"text": "w"}))
+    assert "workflows in a circle" in refused(home) and "workflows in a circle" in refused(home, "inner")
+    assert len(home.events(type="RUN_STARTED")) == 1
 
 
 def test_two_files_with_the_id_of_a_workflow_inside_are_refused(quick: Home) -> None:

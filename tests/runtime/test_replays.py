@@ -69,6 +69,58 @@ def test_a_pause_in_a_replay_goes_on_in_the_same_one(home: Home) -> None:
     assert len(retried(home, run)) == 1
 
 
+def test_a_wait_in_the_one_step_that_is_run_again_is_of_the_same_replay(home: Home) -> None:
+    write(home, step("a", "input", form="ship"), uses("b", "free.send"), again(), texts.AFTER, more=texts.FORM)
+    run = home.start("twice")
+    for street in ("first", "second"):
+        home.answer(run, {"street": street}, {})
+    assert home.run(run).status == "COMPLETED" and home.value(run, "ship.street") == "second" and home.tools.names() == ["free.send"]
+    assert len(home.events(run, "AWAITING_INPUT")) == 2 and len(retried(home, run)) == 1
+
+
+@pytest.mark.parametrize("later", ["input", "tool", "pause"])
+def test_a_replay_that_is_over_does_not_begin_again_when_the_run_waits_later(home: Home, later: str) -> None:
+    waits = {"input": step("w", "input", form="ship"), "tool": uses("w", "ask.send"), "pause": step("w", "fail", reason="pause")}[later]
+    write(home, uses("a", "free.send"), again(max_retries=5), waits, texts.AFTER, more=texts.FORM)
+    run = home.start("twice")
+    match later:
+        case "input":
+            home.answer(run, {"street": "Main"}, {})
+        case "tool":
+            home.decide("approve", run)
+        case _:
+            home.desk().continue_run(run)
+    assert home.run(run).status == "COMPLETED" and home.tools.names().count("free.send") == 2
+    assert [told["attempt"] for _, told in retried(home, run)] == [1]
+
+
+def test_the_way_through_a_branch_is_run_again_from_inside_it(home: Home) -> None:
+    way = step("way", "branch", on="none", arms={"": "arm"})
+    write(home, way, texts.AFTER, arm=[uses("a", "free.send"), uses("b", "idem.put"), again(mode="from")])
+    run = home.start("twice")
+    assert home.run(run).status == "COMPLETED" and home.tools.names() == ["free.send", "idem.put"] * 2
+    assert retried(home, run)[0][0] == "way/a"
+
+
+@pytest.mark.parametrize(("text", "runs"), [("no", 1), ("yes", 2)])
+def test_a_step_that_was_left_out_is_judged_anew_in_a_replay(home: Home, text: str, runs: int) -> None:
+    only = {"if": [{"key": "seen", "exists": True}]}
+    note = step("n", "assign", set={"seen": "y"}, **{"if": [{"key": "inputs.text", "eq": "yes"}]})
+    write(home, uses("a", "free.send", **only), uses("b", "free.send"), note, again(), texts.AFTER)
+    run = home.start("twice", text=text)
+    assert home.run(run).status == "COMPLETED" and len(home.tools.starts) == runs and len(retried(home, run)) == 1
+
+
+def test_what_an_arm_left_that_is_not_taken_again_is_no_output(home: Home) -> None:
+    way = step("way", "branch", on="seen", arms={"": "once", "*": "continue"})
+    told = step("told", "assign", set={"told": "1"}, **{"if": [{"key": "steps.way/a", "exists": True}]})
+    write(home, way, step("n", "assign", set={"seen": "y"}), again("way"), told, once=[uses("a", "free.send")])
+    run = home.start("twice")
+    with pytest.raises(KeyError):
+        home.value(run, "told")
+    assert home.run(run).status == "COMPLETED" and len(home.tools.starts) == 1
+
+
 def test_an_operators_retry_between_finds_what_the_replayed_step_left(home: Home) -> None:
     note = step("see", "assign", set={"seen": "${steps.a}"})
     write(home, step("a", "agent", agent="clerk", retry={**FREE, "max_retries": 5}), note, again(), STOP)
@@ -172,6 +224,41 @@ def test_what_was_run_again_often_enough_is_followed_by_the_fallback(home: Home)
     home.decide("approve", run)
     assert home.run(run).status == "COMPLETED" and home.tools.names() == ["free.send"] * 5 + ["ask.send"]
     assert [told["attempt"] for _, told in retried(home, run)] == [1, 2]
+
+
+FALLBACKS: dict[str, dict[str, object]] = {
+    "input": step("f", "input", form="ship"),
+    "block": step("f", "block", block="deep"),
+    "agent": step("f", "agent", agent="clerk"),
+    "escalation": step("f", "agent", agent="clerk"),
+}
+
+
+@pytest.mark.parametrize("gate", ["none", "approval"])
+@pytest.mark.parametrize("kind", FALLBACKS)
+def test_a_fallback_that_waits_goes_on_where_it_is_and_takes_its_gate(quick: Home, kind: str, gate: str) -> None:
+    home = quick
+    body = [uses("a", "free.send"), again(max_retries=1, fallback="instead"), uses("b", "idem.put")]
+    twice = step("loop", "block", block="body", repeat={"until": "count", "max": 2})
+    deep = [uses("x", "free.send"), uses("y", "ask.send")]
+    write(home, twice, more=texts.FORM, body=body, instead=[{**FALLBACKS[kind], "gate": gate}], deep=deep)
+    home.models.turns["f"] = [[call("ask.send"), COMPLETE] if kind == "agent" else [{"type": "escalate", "reason": "?"}, COMPLETE]]
+    run = home.start("twice")
+    desk = home.desk()
+    match kind:
+        case "input":
+            home.answer(run, {"street": "Main"}, {})
+        case "escalation":
+            desk.approve_step(desk.select_step(run, "loop/again/f", "approve"))
+        case _:
+            home.decide("approve", run)
+    if gate == "approval":
+        assert (home.run(run).status, home.row(run).step) == ("AWAITING_STEP_APPROVAL", "loop/again/f")
+        assert home.tools.names().count("idem.put") == 1
+        desk.approve_step(desk.select_step(run, "loop/again/f", "approve"))
+    assert home.run(run).status == "COMPLETED" and home.tools.names().count("idem.put") == 2 and len(home.models.asked) <= 1
+    assert home.tools.names().count("free.send") == 3 + (kind == "block") and home.tools.names().count("ask.send") <= 1
+    assert len(retried(home, run)) == 1 and home.types(run).count("AWAITING_INPUT") == (kind == "input")
 
 
 def test_without_a_fallback_it_fails(home: Home) -> None:

@@ -670,6 +670,7 @@ def everything(store: SqliteStore) -> None:
         reader.run(RUN), reader.call("c"), reader.call("c", 1), reader.calls("c", 9), reader.value(RUN, "k"), reader.keys(RUN)
         (
             reader.steps(RUN),
+            reader.steps(RUN, "s"),
             reader.step(RUN, "s"),
             reader.turns(RUN, "s"),
             reader.turns(RUN, None),

@@ -48,12 +48,18 @@ def enter(place: Place, intent: Intent) -> Walk:
         place.unit.tx.add([Stored(sha256(intent.copy), "list", intent.copy)])
     write(place, intent.writes)
     if intent.iteration:
+        begin_anew(place.unit, place.run, place.path)
         facts: dict[str, Json] = {"iteration": intent.iteration}
         if intent.copy is not None:
             facts["list"] = sha256(intent.copy)  # what quotes a call that is redacted has to be found
         place.unit.record("LOOP_ITERATION_STARTED", place.run, facts, step=place.path)
     inside = place.frame._replace(phase=cursor.INSIDE, memo=intent.memo)
     return place.run, (*place.at(inside), Frame(intent.block, 0, intent.iteration)), None, True
+
+
+def begin_anew(unit: Unit, run: Run, path: str) -> None:
+    """What steps inside of a step completed with when it ran before is no output of this time, which may never come to them."""
+    unit.tx.add([step._replace(output=None) for step in unit.tx.steps(run.id, path) if step.output is not None])
 
 
 def too_deep(place: Place) -> Walk:

@@ -102,6 +102,8 @@ def replay(place: Place, intent: Intent) -> Walk:
         use(unit, run, path)
     facts = {"attempt": attempt, "cap": intent.most, "mode": intent.mode, "target": intent.step, "by": place.path}
     unit.record("STEP_RETRIED", run, facts, step=path)
+    for one in _paths(place, at, stop):
+        blocks.begin_anew(unit, run, one)
     return run, (*place.at(here._replace(phase=cursor.INSIDE)), Frame(here.block, at, stop=stop)), None, True
 
 
@@ -119,10 +121,14 @@ def _forbidden(place: Place, target: StepTable, path: str) -> str | None:
 
 def _in_doubt(place: Place, first: int, stop: int) -> str | None:
     """What may have run already is not run again by a workflow alone, as little as by an operator's retry: a person has to say so."""
-    paths = [place.definition.path((*place.frames[:-1], place.frame.to(position))) for position in range(first, stop)]
-    again = tuple(f"{path}/" for path in paths)
+    again = tuple(f"{path}/" for path in _paths(place, first, stop))
     refusal = doubts.since_the_last_word(place.unit, place.run, lambda path: f"{path}/".startswith(again))
     if refusal is None:
         return None
     top = place.definition.sequence("")[place.top]["id"]
     return f"{refusal.message} (find out what happened, then retry --step {top} --may-run-twice)"
+
+
+def _paths(place: Place, first: int, stop: int) -> list[str]:
+    """Of the steps of this sequence from one position up to another."""
+    return [place.definition.path((*place.frames[:-1], place.frame.to(position))) for position in range(first, stop)]

@@ -58,6 +58,7 @@ _KEYS = (
 )
 _STEPS = f"SELECT {columns(Step)} FROM steps WHERE run_id = ? ORDER BY top, at, path"
 _OUTPUTS = "SELECT path, output FROM steps WHERE run_id = ? AND output IS NOT NULL ORDER BY top, at, path"
+_INSIDE = f"SELECT {columns(Step)} FROM steps WHERE run_id = ? AND path >= ? AND path < ? ORDER BY top, at, path"
 _STEP = f"SELECT {columns(Step)} FROM steps WHERE run_id = ? AND path = ?"
 _VALUES = f"SELECT {columns(Value)} FROM context WHERE run_id = ? ORDER BY key, top"
 _VALUES_OF = f"SELECT {columns(Value)} FROM context WHERE run_id = ? AND top = ? ORDER BY +key"  # +: by `context_by_top`
@@ -162,9 +163,10 @@ class SqliteReader:
     def keys(self, run: str) -> tuple[str, ...]:
         return tuple(key for (key,) in self._all(_KEYS, (run,)))
 
-    def steps(self, run: str) -> tuple[Step, ...]:
+    def steps(self, run: str, inside: str | None = None) -> tuple[Step, ...]:
         """In the order of the workflow and of time."""
-        return tuple(map(Step._make, self._all(_STEPS, (run,))))
+        found = self._all(_STEPS, (run,)) if inside is None else self._all(_INSIDE, (run, f"{inside}/", f"{inside}0"))  # "0" follows "/"
+        return tuple(map(Step._make, found))
 
     def outputs(self, run: str) -> tuple[tuple[str, str], ...]:
         """Path and output of the steps that completed with one, in the same order."""

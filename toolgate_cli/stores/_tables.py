@@ -139,9 +139,10 @@ class MemoryReader:
         written = {value.key for value in self._tables.context.values() if value.run_id == run}
         return tuple(sorted(key for key in written if self.value(run, key) is not None))
 
-    def steps(self, run: str) -> tuple[Step, ...]:
+    def steps(self, run: str, inside: str | None = None) -> tuple[Step, ...]:
         """In the order of the workflow and of time."""
-        found = (step for step in self._tables.steps.values() if step.run_id == run)
+        below = "" if inside is None else f"{inside}/"
+        found = (step for step in self._tables.steps.values() if step.run_id == run and step.path.startswith(below))
         return tuple(sorted(found, key=lambda step: (step.top, step.at, step.path)))
 
     def outputs(self, run: str) -> tuple[tuple[str, str], ...]:
