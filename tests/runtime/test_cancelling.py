@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import get_args
+from typing import Any, get_args
 
 import pytest
 
 from toolgate_cli.core.errors import ToolgateError
 from toolgate_cli.core.results import ToolResult
+from toolgate_cli.core.turns import Completion
 from toolgate_cli.core.types import Verb
 from toolgate_cli.core.verbs import TABLE, State
 
@@ -103,26 +104,6 @@ def test_a_cancelled_call_of_a_decider_ends_with_the_run_cancelled(home: Home, v
     assert not [kind for kind in home.types(run) if kind.startswith("STEP_AWAITING")]
 
 
-@pytest.mark.parametrize(("state", "verbs"), [
-    ("INPUT", ("answer",)), ("STEP_APPROVAL", ("approve_step", "reject_step")), ("ESCALATION", ("approve_step", "reject_step")),
-    ("REVIEW", ("review",)),
-])  # fmt: skip
-def test_a_cancel_that_comes_first_leaves_nothing_to_decide_of_a_step_that_was_looked_at(
-    home: Home, state: State, verbs: tuple[str, ...]
-) -> None:
-    stand = BRING_ABOUT[state](home)
-    desk = home.desk()
-    target = desk.select_step(stand.run, None, {"INPUT": "answer", "REVIEW": "review"}.get(state, "approve"))  # type: ignore[arg-type]  # a verb
-    home.desk("bob").cancel(stand.run, None)
-    before, did = home.dump(), (len(home.tools.starts), len(home.models.asked))
-    for verb in verbs:
-        said: dict[str, object] = {"answer": {"texts": {"street": "x"}, "values": {}}, "review": {"note": "x"}}.get(verb, {})
-        with pytest.raises(ToolgateError) as caught:
-            getattr(desk, verb)(target, *said.values()) if verb == "answer" else getattr(desk, verb)(target, **said)
-        assert caught.value.kind in ("wrong_state", "claim_lost"), verb
-    assert changed(before, home.dump()) == [] and (len(home.tools.starts), len(home.models.asked)) == did
-
-
 def test_a_call_that_waits_for_its_next_attempt_is_not_started_after_a_cancel(home: Home) -> None:
     home.tools.plan["idem.put"] = [FAILED, OK]
     home.clock.while_asleep = lambda: home.desk("bob").cancel(home.events()[-1].run_id or "", None)
@@ -213,16 +194,57 @@ def test_a_doubtful_approval_of_a_cancelled_run_does_not_expire(home: Home) -> N
     assert home.rows(run) == []
 
 
-def test_what_a_model_says_after_a_cancel_is_not_carried_out(home: Home) -> None:
-    home.write(talk=texts.FLOWS["talk"])
+SAID: dict[str, Any] = {
+    "calls": [call("free.send"), COMPLETE],
+    "a call to be approved": [call("ask.send")],
+    "a question": [{"type": "ask", "question": "which?"}],
+    "an escalation": [{"type": "escalate", "reason": "sure?"}],
+    "the end": [COMPLETE],
+    "no turn": Completion(text="Sure!"),
+    "an error": ToolgateError("failed", "no answer"),
+    "a fault": LookupError("a fault of the adapter"),
+}
 
-    def cancelled(request: object) -> list[dict[str, object]]:
+
+@pytest.mark.parametrize("said", SAID)
+def test_what_a_model_says_after_a_cancel_is_not_carried_out(home: Home, said: str) -> None:
+    home.write(talk=texts.flow("talk", texts.step("s", "agent", agent="clerk", writes=["*"])))
+
+    def cancelled(request: object) -> Any:
         home.desk("bob").cancel(home.events()[-1].run_id or "", None)
-        return [call("free.send"), COMPLETE]  # type: ignore[list-item]  # commands
+        if isinstance(SAID[said], Exception):
+            raise SAID[said]
+        return SAID[said]
 
     home.models.turns["s"] = [cancelled]
     run = home.start("talk")
     assert home.run(run).status == "CANCELLED" and home.tools.starts == [] and home.types(run)[-1] == "RUN_CANCELLED"
+    assert home.rows(run) == [] and home.desk().show_run(run)[0].error is None
+
+
+WORDS: dict[State, tuple[Verb, ...]] = {
+    "STEP_APPROVAL": ("approve", "reject"), "ESCALATION": ("approve", "reject"), "REVIEW": ("review",), "INPUT": ("answer",),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("state", "verb"), [(state, verb) for state, verbs in WORDS.items() for verb in verbs])
+def test_a_word_to_a_step_that_was_seen_before_a_cancel_comes_too_late(home: Home, state: State, verb: Verb) -> None:
+    stand = BRING_ABOUT[state](home)
+    desk = home.desk()
+    seen = desk.select_step(stand.run, None, verb)
+    home.desk("bob").cancel(stand.run, None)
+    before = home.dump()
+    with pytest.raises(ToolgateError) as caught:
+        match verb:
+            case "approve":
+                desk.approve_step(seen)
+            case "reject":
+                desk.reject_step(seen)
+            case "review":
+                desk.review(seen, note="seen")
+            case _:
+                desk.answer(seen, {"street": "High Street"}, {})
+    assert caught.value.kind == "claim_lost" and changed(before, home.dump()) == []
 
 
 def test_a_model_that_fails_after_a_cancel_is_no_failure_of_the_run(home: Home) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 
 import pytest
 
@@ -64,6 +65,23 @@ def complaints(home: Home) -> list[str]:
 def gated(home: Home) -> str:
     home.write(gated=texts.flow("gated", texts.uses("a", "ask.send"), texts.uses("s", "free.send")))
     return home.start("gated")
+
+
+def test_what_somebody_does_with_what_they_were_shown_changes_nothing(home: Home) -> None:
+    home.write(list=texts.flow("list", texts.step("l", "assign", set={"l": [1, {"a": 2}]}), texts.uses("s", "free.send")))
+    run = home.start("list")
+    desk, before = home.desk(), home.dump()
+    view = desk.show_run(run)[0]
+    assert view.context is not None
+    for held in (view.context, view.outputs):
+        with suppress(TypeError):  # some cannot even be tried
+            held["forged"] = 1  # type: ignore[index]  # not meant to be written
+    view.context["l"][0].append("forged")  # type: ignore[index, union-attr]
+    again = desk.show_run(run)[0]
+    assert again.context is not None and "forged" not in f"{again.context} {again.outputs}" and again.context["l"][0] == [1, {"a": 2}]
+    with pytest.raises(AttributeError):
+        view.run.status = "RUNNING"  # type: ignore[misc]
+    assert home.dump() == before
 
 
 COLUMNS: dict[str, object] = {

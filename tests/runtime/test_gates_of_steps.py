@@ -38,6 +38,14 @@ CASES: dict[str, Case] = {
     "assign": Case("s", [gated("assign", set={"x": 1})]),
     "input": Case("s", [gated("input", form="ship")]),
     "an input in an arm": Case("way/s", [step("way", "branch", on="none", arms={"": "arm"})], {"arm": [gated("input", form="ship")]}),
+    "an input in the arm of any other": Case(
+        "way/s", [step("way", "branch", on="inputs.text", arms={"x": "fail", "*": "arm"})], {"arm": [gated("input", form="ship")]}
+    ),
+    "an input in a case": Case(
+        "way/s",
+        [step("way", "branch", cases=[{"when": [{"key": "inputs.text", "exists": True}], "to": "arm"}])],
+        {"arm": [gated("input", form="ship")]},
+    ),
     "branch": Case("s", [gated("branch", on="none", arms={"": "arm"})], {"arm": [uses("a", "free.send")]}),
     "block": Case("s", [gated("block", block="body")], {"body": [uses("a", "free.send")]}),
     "a loop": Case("s", [gated("block", block="body", repeat={"until": "count", "max": 2})], {"body": [uses("a", "free.send")]}),
@@ -107,6 +115,18 @@ def test_the_other_verb_is_refused_and_names_the_one_that_works(quick: Home, gat
         target = desk.select_step(run, None, wrong)  # type: ignore[arg-type]  # a verb
         desk.review(target, note="x") if wrong == "review" else desk.approve_step(target)
     assert caught.value.kind == "wrong_state" and right in f"{caught.value.message} {caught.value.hint}"
+    assert changed(before, quick.dump()) == []
+
+
+@pytest.mark.parametrize("gate", ["approval", "review"])
+@pytest.mark.parametrize("kind", ["tool", "block", "an input in an arm"])
+def test_naming_another_step_than_the_one_that_waits_changes_nothing(quick: Home, kind: str, gate: str) -> None:
+    run = come(quick, CASES[kind], gate)
+    before = quick.dump()
+    for name in ("after", "a", "way", "other"):
+        with pytest.raises(ToolgateError) as caught:
+            quick.desk().select_step(run, name, "approve" if gate == "approval" else "review")
+        assert caught.value.kind == "wrong_state" and f"waits for the step {CASES[kind].at}, not for {name}" in caught.value.message
     assert changed(before, quick.dump()) == []
 
 

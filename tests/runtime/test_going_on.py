@@ -116,6 +116,40 @@ def test_a_branch_is_decided_once(home: Home) -> None:
     assert home.tools.names() == ["ask.send"] and home.run(run).status == "COMPLETED"
 
 
+@pytest.mark.parametrize(("text", "arm", "sent"), [("left", "left", ["free.send"]), ("other", "*", [])])
+def test_the_log_says_which_way_a_branch_went_and_what_is_behind_it_is_come_to(home: Home, text: str, arm: str, sent: list[str]) -> None:
+    way = step("way", "branch", on="inputs.text", arms={"left": "left", "*": "continue"})
+    inner = step("deep", "block", block="deep")
+    home.write(fork=texts.flow("fork", inner, texts.AFTER, blocks={"deep": [way, step("b", "assign", set={"b": "1"})], "left": [
+        step("again", "branch", on="none", arms={"x": "fail", "*": "fail", "": "continue"}), uses("l", "free.send")]}))  # fmt: skip
+    run = home.start("fork", text=text)
+    assert home.run(run).status == "COMPLETED" and (home.value(run, "b"), home.value(run, "after")) == ("1", "yes")
+    assert home.tools.names() == sent
+    told = {event.step_id: payload(event) for event in home.events(run, "STEP_COMPLETED") if payload(event)}
+    assert told == ({"deep/way": {"arm": arm}} | ({"deep/way/again": {"arm": ""}} if sent else {}))
+
+
+def test_a_branch_that_is_retried_is_decided_anew(home: Home) -> None:
+    home.tools.plan["free.send"] = [OK._replace(output=f'"{way}"') for way in ("left", "right")]
+    way = step("way", "branch", on="tool.free.send", arms={"left": "left", "right": "right"})
+    blocks = {"left": [uses("l", "idem.put")], "right": [uses("r", "read.it")]}
+    home.write(fork=texts.flow("fork", uses("a", "free.send"), way, uses("b", "unsafe.put"), step("c", "fail", reason="x"), blocks=blocks))
+    run = home.start("fork")
+    home.desk().retry_step(run, "way")
+    assert home.tools.names() == ["free.send", *["idem.put", "unsafe.put"] * 2]
+    home.desk().retry_step(run, "a")
+    assert home.tools.names()[5:] == ["free.send", "read.it", "unsafe.put"]
+
+
+@pytest.mark.parametrize("output", ["", "null", "{}", "[]", "not json {"])
+def test_whatever_a_tool_prints_its_run_goes_on(home: Home, output: str) -> None:
+    home.tools.plan["free.send"] = [OK._replace(output=output, size=len(output))]
+    home.write(empty=texts.flow("empty", uses("s", "free.send"), uses("t", "ask.send"), texts.AFTER))
+    run = home.start("empty")
+    home.decide("approve", run)
+    assert home.run(run).status == "COMPLETED" and home.value(run, "after") == "yes"
+
+
 def test_a_run_goes_on_where_its_owner_died_and_repeats_nothing(home: Home) -> None:
     home.write(loop=texts.flow("loop", LOOP, texts.AFTER, blocks={"body": [uses("a", "free.send"), uses("b", "idem.put")]}))
     home.tools.plan["idem.put"] = [OK, dies]
@@ -263,6 +297,36 @@ def test_an_agent_is_repeated_as_often_as_its_budget_says(home: Home) -> None:
         home.desk().retry_step(run, "s")
     assert caught.value.kind == "wrong_state" and "2 retries" in caught.value.message and changed(before, home.dump()) == []
     assert len(home.models.asked) == 3
+
+
+def test_of_two_agents_the_one_that_is_named_is_asked_again_out_of_its_own_budget(home: Home) -> None:
+    agents = [step(id, "agent", agent="clerk", retry={"allow": True, "max_retries": 1}) for id in ("s", "policy_s")]
+    home.write(talk=texts.flow("talk", *agents, step("stop", "fail", reason="x")))
+    home.models.turns |= {"s": [[COMPLETE]] * 2, "policy_s": [[COMPLETE]] * 3}
+    run = home.start("talk")
+    home.desk().retry_step(run, "policy_s")
+    assert [request.step for request in home.models.asked] == ["s", "policy_s", "policy_s"] and home.run(run).status == "FAILED"
+    home.desk().retry_step(run, "s")  # its own is untouched
+    assert [request.step for request in home.models.asked[3:]] == ["s", "policy_s"]
+
+
+@pytest.mark.parametrize("gate", ["approval", "review"])
+def test_a_gated_block_behind_a_retried_step_runs_again_and_asks_again(home: Home, gate: str) -> None:
+    block = step("b", "block", block="body", gate=gate)
+    home.write(
+        nest=texts.flow("nest", uses("a", "free.send"), block, step("stop", "fail", reason="x"), blocks={"body": [uses("in", "idem.put")]})
+    )
+    run = home.start("nest")
+    for n in (1, 2):
+        assert home.row(run).step == "b" and home.tools.names() == ["free.send", "idem.put"] * n
+        desk = home.desk()
+        if gate == "review":
+            desk.review(desk.select_step(run, "b", "review"), note="seen")
+        else:
+            desk.approve_step(desk.select_step(run, "b", "approve"))
+        assert home.run(run).status == "FAILED"
+        if n == 1:
+            home.desk().retry_step(run, "a")
 
 
 def test_a_retried_agent_begins_a_new_conversation(home: Home) -> None:

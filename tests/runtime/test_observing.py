@@ -60,7 +60,7 @@ def test_what_is_wrong_with_a_file_fails_the_step_by_its_name(home: Home) -> Non
     assert home.types(run)[-2:] == ["STEP_FAILED", "RUN_FAILED"]
     prepared(home, LOAD)
     home.desk().retry_step(run, "load")
-    assert home.run(run).status == "COMPLETED"
+    assert home.run(run).status == "COMPLETED" and home.desk().show_run(run)[0].error is None
 
 
 def test_a_file_is_not_read_again_when_the_run_goes_on(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:

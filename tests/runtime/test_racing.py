@@ -13,21 +13,21 @@ import pytest
 from toolgate_cli.core.errors import ToolgateError
 
 from . import texts
-from .fakes import FAILED
+from .fakes import COMPLETE, FAILED
 from .kit import Home, Process
 
 EIGHT = 8
 
 
-def race(home: Home, acts: list[Callable[[Process, Any], object]], run: str) -> Counter[str]:
-    """Everybody has seen the same row, and acts at the same moment; how it ended for each."""
+def race(home: Home, acts: list[Callable[[Process, Any], object]], run: str, *, choose: bool = True) -> Counter[str]:
+    """Everybody has seen the same row, where there is one to choose, and acts at the same moment; how it ended for each."""
     ends: list[str] = []
     barrier = threading.Barrier(len(acts))
 
     def decide(act: Callable[[Process, Any], object]) -> None:
         store = home.open_store()
         process = home.process(store=store)
-        target = process.desk.select([run], "reject")
+        target = process.desk.select([run], "reject") if choose else None
         barrier.wait()
         try:
             act(process, target)
@@ -157,3 +157,20 @@ def test_a_cancel_and_an_approve_at_once_never_both_take_effect(home: Home) -> N
         done = "TOOL_INVOCATION_COMPLETED" in home.types(run)
         assert home.run(run).status == ("COMPLETED" if done else "CANCELLED") and home.rows(run) == []
         assert len(home.tools.starts) - before == home.types(run).count("TOOL_INVOCATION_STARTED")
+
+
+@pytest.mark.parametrize("most", [1, 3])
+def test_of_eight_who_retry_a_step_no_more_succeed_than_its_budget_has_units(home: Home, most: int) -> None:
+    bounded = texts.step("s", "agent", agent="clerk", retry={"allow": True, "max_retries": most})
+    home.write(talk=texts.flow("talk", bounded, texts.step("stop", "fail", reason="x")))
+    home.models.turns["s"] = [[COMPLETE]] * (EIGHT + 1)
+    run = home.start("talk")
+    ends = race(home, [lambda process, _: process.desk.retry_step(run, "s")] * EIGHT, run, choose=False)
+    assert ends["won"] == len(home.models.asked) - 1 == len(home.events(run, "STEP_RETRIED"))
+    assert 1 <= ends["won"] <= most and set(ends) <= {"won", "wrong_state", "run_owned", "claim_lost"}, ends
+    for _ in range(ends["won"], most):
+        home.desk().retry_step(run, "s")
+    with pytest.raises(ToolgateError) as caught:
+        home.desk().retry_step(run, "s")
+    assert f"used up its {most} retries" in caught.value.message and len(home.models.asked) == most + 1
+    assert home.desk().verify().ok

@@ -159,6 +159,11 @@ MALFORMED = [
     ('type = "number"\ndefault = 20', 'typ = "number"\ndefault = 20', "unknown keyword", "did you mean type?"),
     ("schema = 1", "schema = 1\nsteps_ = 1", "steps_: unknown key", "did you mean steps?"),
     ("schema = 1", 'schema = "1"', '"1" is not one of 1', ""),
+    ("schema = 1", "schema = 2", "2 is not one of 1", ""),
+    ("schema = 1", "schema = 1.0", "1.0 is not one of 1", ""),
+    ("schema = 1", f"schema = {2**32 + 1}", f"{2**32 + 1} is not one of 1", ""),
+    ("schema = 1", f"schema = {2**64 + 1}", "schema: not an accepted value", ""),
+    ("schema = 1", "", "schema: required key is missing", ""),
     ("schema = 1", "schema = true", "true is not one of 1", ""),
     ('title = "Pay somebody"', "title = 07:32:00", "dates and times", "put it in quotes"),
 ]
@@ -216,6 +221,15 @@ def test_blocks_are_nested_at_most_as_deep_as_a_cursor_grows(home: Home, count: 
         assert home.files().workflow("deep").id == "deep"
     else:
         assert "nested more than 32 deep" in home.refusal("deep").message
+
+
+def test_a_mistake_in_a_block_is_told_once_however_often_the_block_is_run(home: Home) -> None:
+    text = blocks([("b0", "")]).replace('reason = "x"', 'reson = "x"')
+    text += '[[steps]]\nid = "more"\ntype = "block"\nblock = "b0"\n'
+    home.write("deep.toml", text.replace("[[blocks", '[[steps]]\nid = "third"\ntype = "block"\nblock = "b0"\n[[blocks', 1))
+    assert home.refusal("deep").message.count("reson") == 1
+    home.write("deep.toml", text.replace("reson", "reason"))
+    assert home.files().workflow("deep").id == "deep"
 
 
 def test_looking_tells_every_file_and_starts_nothing(home: Home) -> None:
