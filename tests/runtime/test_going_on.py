@@ -350,6 +350,8 @@ def test_a_paused_run_goes_on_when_it_is_continued(home: Home) -> None:
 def test_a_step_kind_that_breaks_ends_its_run_and_not_the_program(home: Home) -> None:
     run = home.start("breaks")
     assert home.run(run).status == "FAILED" and home.types(run).count("RUN_FAILED") == 1
+    [failed] = home.events(run, "RUN_FAILED")
+    assert payload(failed)["message"] == "the step failed: LookupError: a fault of the step kind"  # and nothing of where in the program
     home.desk().retry_step(run, "s")
     assert home.run(run).status == "FAILED"
 
