@@ -71,7 +71,7 @@ QUIET: list[dict[str, list[str]]] = [
     {"main": ['a agent agent = "clerk"\nwrites = ["d"]\nreads = ["d", "tool.ledger.pay"]', 'b assign set = { m = "${d}" }']},
     {"main": ['a agent agent = "clerk"\nwrites = ["*"]', 'b assign set = { m = "${whatever}" }']},
     {"main": ['a agent agent = "clerk"\nreads = ["*"]']},
-    {"main": ['a block block = "in"', 'b assign set = { m = "${k} ${steps.c}" }'], "in": ["c assign set = { k = 1 }"]},
+    {"main": ['a block block = "in"', 'b assign set = { m = "${k} ${steps.a/c}" }'], "in": ["c assign set = { k = 1 }"]},
     {"main": ["a assign set = { k = 1 }", 'b block block = "in"'], "in": ['c assign set = { m = "${k}" }']},
     {
         "main": ['b block block = "in"\nrepeat = { until = "count", max = 2 }'],
@@ -171,6 +171,35 @@ def test_a_block_that_only_an_unused_block_runs_is_unused_too(found: Any) -> Non
 def test_a_branch_without_arms_is_refused(found: Any) -> None:
     [error] = found(main=["a branch " + BRANCH + "{}"])[0]
     assert error.startswith("steps[0]: arms is missing")
+
+
+NAMED = {
+    "main": [
+        "a branch " + BRANCH + '{ x = "left", "*" = "continue" }',
+        "b assign",
+        'r retry_previous step = "b"\nfallback = "left"',
+        'w workflow workflow = "inner"',
+    ],
+    "left": ['d block block = "deep"', 'm assign set = { x = "${steps.PATH}" }'],
+    "deep": ["e assign"],
+}
+
+
+@pytest.mark.parametrize(
+    ("path", "hint"),
+    [
+        *((path, None) for path in ("a", "b", "a/d", "a/d/e", "r/d", "r/d/e", "a/m")),
+        ("d", "a/d"), ("e", "a/d/e"), ("d/e", "a/d/e"), ("a/e", "a/d/e"), ("b/a", "a"), ("a/b", "b"), ("w/b", "b"),
+        ("bb", "b"), ("w/s", ""), ("a/", ""), ("", ""),
+    ],
+)  # fmt: skip
+def test_the_output_of_a_step_is_called_by_its_whole_path(found: Any, path: str, hint: str | None) -> None:
+    errors, _ = found(**{name: [step.replace("PATH", path) for step in steps] for name, steps in NAMED.items()})
+    if hint is None:
+        assert errors == []
+    else:
+        [error] = errors
+        assert f"blocks.left[1].set.x: there is no step {path}" in error and (f"did you mean {hint}?" in error) is bool(hint)
 
 
 def test_a_wrong_field_hides_nothing_of_the_others(found: Any) -> None:

@@ -25,6 +25,7 @@ from .forms import check_form
 from .guards import check_guards
 from .marks import check_mark
 from .nested import Raws, check_nested, is_shared
+from .paths import Paths
 from .reach import check_reach
 from .references import Scope
 from .replays import check_replay
@@ -62,8 +63,19 @@ class _Flow:
         self._blocks = _tables(raw, "blocks")
         self._sequences: dict[str, tuple[KeyPath, list[Json]]] = {"": (("steps",), _list(raw.get("steps")))}
         self._sequences |= {name: (("blocks", name), _list(steps)) for name, steps in self._blocks.items()}
-        ids = [step.get("id") for _, steps in self._sequences.values() for step in steps if isinstance(step, dict)]
-        self._scope = Scope(self._inputs, config.tools, {id for id in ids if isinstance(id, str)})
+        runs = {
+            name: {str(step["id"]): self._runs(step) for step in steps if isinstance(step, dict) and "id" in step}
+            for name, (_, steps) in self._sequences.items()
+        }
+        self._scope = Scope(self._inputs, config.tools, Paths(runs))
+
+    def _runs(self, step: Step) -> list[str]:
+        """The blocks that a step may run."""
+        kind = step.get("type")
+        if not isinstance(kind, str) or kind not in self._kinds.step_kinds():
+            return []
+        found = marked(self._kinds.step_kind(kind).Fields, step)
+        return [each.text for each in found if isinstance(each.marker, Names) and each.marker.what == "block" and each.text in self._blocks]
 
     def check(self) -> None:
         if isinstance(self._raw.get("id"), str):

@@ -9,14 +9,15 @@ from ...core.errors import ToolgateError
 from ...core.values import NamedTuple
 from ..issues import Issues, meant
 from ..positions import KeyPath
+from .paths import Paths
 
 
 class Scope(NamedTuple):
-    """The inputs of the workflow, the tools of the home, and every step id of the workflow."""
+    """The inputs of the workflow, the tools of the home, and how the steps of the workflow are called."""
 
     inputs: Collection[str]
     tools: Collection[str]
-    steps: Collection[str]
+    steps: Paths
 
     def check_text(self, text: str, path: KeyPath, issues: Issues) -> None:
         """Every `${...}` in a text."""
@@ -53,7 +54,7 @@ class Scope(NamedTuple):
             issues.add(path, f"there is no input {rest}", meant(rest, self.inputs))
         elif root == "tool" and rest not in self.tools and rest.removesuffix(".error") not in self.tools:
             issues.add(path, f"there is no tool {rest}", meant(rest, self.tools))
-        elif root == "steps" and rest.split("/")[-1] not in self.steps:
-            issues.add(path, f"there is no step {rest}", meant(rest, self.steps))
+        elif root == "steps" and not self.steps.has(rest):
+            issues.add(path, f"there is no step {rest}", self.steps.meant(rest))
         elif root in ("args", "env", "secret") and rest:
             issues.add(path, f"{root}. cannot be used in a workflow", "it exists in toolgate.toml only")
