@@ -319,6 +319,7 @@ def test_a_gated_block_behind_a_retried_step_runs_again_and_asks_again(home: Hom
     run = home.start("nest")
     for n in (1, 2):
         assert home.row(run).step == "b" and home.tools.names() == ["free.send", "idem.put"] * n
+        assert home.desk().show_run(run)[0].error is None  # of the failure before nothing is left
         desk = home.desk()
         if gate == "review":
             desk.review(desk.select_step(run, "b", "review"), note="seen")
