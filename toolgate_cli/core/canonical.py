@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from functools import lru_cache
 from json import encoder as _json_encoder
 from typing import TYPE_CHECKING, NoReturn
 
@@ -16,6 +15,8 @@ if TYPE_CHECKING:
     from .config import Limits
 
 _ANY = Bounds()
+_MANY = 16  # texts of which the value is remembered
+_SHARED: dict[str, Json] = {}
 
 
 # ---- reading ----
@@ -28,10 +29,17 @@ def parse(text: str | bytes) -> Json:
     return value
 
 
-@lru_cache(maxsize=16)
 def shared(text: str) -> Json:
     """As `parse`, for a text that several parts read one after the other: none of them changes the value."""
-    return parse(text)
+    value = _SHARED.get(text)
+    return _share(text, parse(text)) if value is None else value
+
+
+def _share(text: str, value: Json) -> Json:
+    if len(_SHARED) >= _MANY:
+        _SHARED.clear()
+    _SHARED[text] = value
+    return value
 
 
 def _read(text: str | bytes) -> Json:
@@ -142,7 +150,10 @@ def receive(arguments: Json, raw: bool, limits: Limits) -> str:
         value = _read(arguments)
     if type(value) is not dict and not isinstance(value, Bad):
         refuse("INVALID_TYPE", "", "arguments are one JSON object")
-    return check_limits(value, limits)
+    text = check_limits(value, limits)
+    if raw:  # nobody else has this value
+        _share(text, value)
+    return text
 
 
 def _check_size(text: str, limits: Limits) -> None:

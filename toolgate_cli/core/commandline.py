@@ -19,6 +19,7 @@ Lookup = Callable[[str], Json]
 def argv(template: Sequence[str], lookup: Lookup) -> tuple[str, ...]:
     """One item for each item of the template. Raises ToolgateError("invalid")."""
     filled: list[str] = []
+    total = 0
     free = False  # behind a literal "--" nothing is read as an option
     for place, item in enumerate(template):
         text = _text(item, lookup)
@@ -28,19 +29,17 @@ def argv(template: Sequence[str], lookup: Lookup) -> tuple[str, ...]:
                 f'argv[{place}] ({item}) begins with "-" once it is filled',
                 'put a literal "--" before it in argv, or write "--name=${...}"',
             )
-        _executable(text, f"argv[{place}]")
+        total += _executable(text, f"argv[{place}]") + 1
         filled.append(text)
         free = free or item == "--"
-    _total(filled, "the command line")
+    _total(total, "the command line")
     return tuple(filled)
 
 
 def environment(template: Mapping[str, str], lookup: Lookup) -> dict[str, str]:
     """The declared variables, filled. Raises ToolgateError("invalid")."""
     filled = {name: _text(value, lookup) for name, value in template.items()}
-    for name, value in filled.items():
-        _executable(f"{name}={value}", f"env {name}")
-    _total([f"{name}={value}" for name, value in filled.items()], "the environment")
+    _total(sum(_executable(f"{name}={value}", f"env {name}") + 1 for name, value in filled.items()), "the environment")
     return filled
 
 
@@ -68,13 +67,16 @@ def _is_literal_option(item: str) -> bool:
     return len(parts) == 1 or (first.startswith("-") and "=" in first)
 
 
-def _executable(text: str, where: str) -> None:
+def _executable(text: str, where: str) -> int:
+    """Its bytes."""
     if "\0" in text:
         raise ToolgateError("invalid", f"{where} holds a NUL character, which no command line can carry")
-    if _size(text, where) > ITEM_BYTES:
+    size = _size(text, where)
+    if size > ITEM_BYTES:
         raise ToolgateError(
             "invalid", f"{where} is over {ITEM_BYTES} bytes, which no command line can carry", "give the value on standard input"
         )
+    return size
 
 
 def _size(text: str, where: str) -> int:
@@ -84,6 +86,6 @@ def _size(text: str, where: str) -> int:
         raise ToolgateError("invalid", f"{where} holds half a surrogate pair, which is no text") from None
 
 
-def _total(items: Sequence[str], what: str) -> None:
-    if sum(len(item.encode()) + 1 for item in items) > TOTAL_BYTES:
+def _total(size: int, what: str) -> None:
+    if size > TOTAL_BYTES:
         raise ToolgateError("invalid", f"{what} is over {TOTAL_BYTES} bytes in all", "give the values on standard input")

@@ -108,15 +108,13 @@ def _pattern_properties(validator: Any, wanted: Mapping[str, Any], value: Any, _
                     yield from validator.descend(item, inside, path=key, schema_path=pattern)
 
 
-def _additional_properties(validator: Any, wanted: Any, value: Any, schema: Any) -> Iterator[ValidationError]:
-    if not validator.is_type(value, "object"):
-        return
-    extras = _extras(value, schema)
+def _additional_properties(validator: Any, wanted: Any, value: Any, schema: Any) -> Iterator[ValidationError] | None:
+    extras = _extras(value, schema) if validator.is_type(value, "object") else ()
+    if not extras:
+        return None
     if validator.is_type(wanted, "object"):
-        for key in extras:
-            yield from validator.descend(value[key], wanted, path=key)
-    elif wanted is False and extras:
-        yield ValidationError("additional properties")
+        return (error for key in extras for error in validator.descend(value[key], wanted, path=key))
+    return iter((ValidationError("additional properties"),)) if wanted is False else None
 
 
 def _extras(value: Mapping[str, Any], schema: Mapping[str, Any]) -> list[str]:
