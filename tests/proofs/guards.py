@@ -147,8 +147,8 @@ BEFORE_A_START: tuple[Guard, ...] = (
     Guard(
         "files that changed are read again before a verdict",
         "I3",
-        "    if not unit.ports.files.unchanged(world):\n        return Needs(files=True)\n    return evaluate",
-        "    return evaluate",
+        "        if not unit.ports.files.unchanged(world):\n            return Needs(files=True)\n        verdict",
+        "        verdict",
         (REFUSED + "test_the_next_attempt_is_judged_with_the_file_as_it_is_then",),
     ),
     Guard(

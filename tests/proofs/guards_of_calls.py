@@ -51,7 +51,7 @@ OF_CALLS: tuple[Guard, ...] = (
     Guard(
         "a step to elsewhere is refused",
         "I3",
-        '    if any(part.partition(";")[0].strip("\\0\\t\\n\\v\\f\\r ") in (".", "..") for part in re.split(r"[/\\\\]", text)):\n',
+        '    if any(re.split("[;?#]", part)[0].strip("\\0\\t\\n\\v\\f\\r ") in (".", "..") for part in re.split(r"[/\\\\]", text)):\n',
         "    if False:\n",
         (REQUESTS + "test_a_step_to_elsewhere_is_refused_however_it_is_written",),
     ),
@@ -137,7 +137,7 @@ OF_CALLS: tuple[Guard, ...] = (
     Guard(
         "no compiled copy is trusted",
         "I3",
-        "    sys.meta_path.insert(0, _Pinned(held))  # no more than find_spec is asked of a finder\n",
+        '    sys.meta_path.insert(0, _Pinned(home, held, function.partition(":")[0]))  # no more than find_spec is asked of a finder\n',
         "    pass\n",
         (PYTHON + "test_what_runs_is_the_file_that_was_pinned_and_no_compiled_copy",),
     ),
