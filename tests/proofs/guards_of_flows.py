@@ -8,6 +8,7 @@ REPLAYS = "tests/runtime/test_replays.py::"
 NESTING = "tests/runtime/test_nesting.py::"
 LEAVING_OUT = "tests/runtime/test_leaving_out.py::"
 TOGETHER = "tests/runtime/test_together.py::"
+EQUAL = "tests/runtime/test_equal_calls.py::"
 
 OF_FLOWS: tuple[Guard, ...] = (
     Guard(
@@ -23,9 +24,23 @@ OF_FLOWS: tuple[Guard, ...] = (
     Guard(
         "an older word of a person is none about a newer doubt",
         "I9",
-        "if seq > said), None)\n",
-        "if not said), None)\n",
+        "        if seq > said:\n",
+        "        if not said:\n",
         (REPLAYS + "test_a_doubt_inside_a_branch_and_one_that_came_after_the_word_count_too",),
+    ),
+    Guard(
+        "what may be a second call is not started because a rule allows it",
+        "I9",
+        '    return "policy" if ruling.decision == "allow" and not q.wary and q.doubt is None else None\n',
+        '    return "policy" if ruling.decision == "allow" and not q.wary else None\n',
+        (EQUAL + "test_a_call_that_may_be_a_second_one_waits_in_the_next_turn_and_says_why",),
+    ),
+    Guard(
+        "what made a repetition harmless says nothing of an equal call",
+        "I9",
+        '        if equal and other.id != call.id and effects.rekeyed(_strictest(unit, other, tool)) == "unsafe":\n',
+        "        if equal and other.id != call.id and not effects.repeatable(_strictest(unit, other, tool)):\n",
+        (EQUAL + "test_only_what_changes_nothing_is_asked_for_again_without_a_word",),
     ),
     Guard(
         "an operator's retry takes from the budget of replays",

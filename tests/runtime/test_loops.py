@@ -117,7 +117,8 @@ def test_a_paused_loop_with_a_call_that_may_have_taken_effect_is_not_begun_anew_
 
 
 def test_a_list_goes_on_behind_an_item_that_is_in_doubt(home: Home) -> None:
-    write(home, loop("each", each="items", max=1), uses("send", "free.send"), first=[step("list", "assign", set={"items": [1, 2]})])
+    send = step("send", "tool", tool="free.send", arguments={"item": "${loop.item}"})
+    write(home, loop("each", each="items", max=1), send, first=[step("list", "assign", set={"items": [1, 2]})])
     home.tools.plan["free.send"] = [LOST]
     run = home.start("rounds")
     home.decide("continue_tool", run)

@@ -204,7 +204,8 @@ def test_a_doubt_inside_a_branch_and_one_that_came_after_the_word_count_too(home
 
 
 def test_a_doubt_elsewhere_or_one_that_was_settled_is_none(home: Home) -> None:
-    write(home, uses("x", "free.send"), uses("a", "free.send"), again(), texts.AFTER)
+    elsewhere = step("x", "tool", tool="free.send", arguments={"text": "other"})
+    write(home, elsewhere, uses("a", "free.send"), again(), texts.AFTER)
     home.tools.plan["free.send"] = [LOST, LOST]
     run = home.start("twice")
     home.decide("continue_tool", run)

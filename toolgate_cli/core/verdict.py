@@ -21,7 +21,8 @@ from .world import Needs, Probe, Problem, Ready, World
 
 class Question(NamedTuple):
     """A call and how it comes to the gate. `was`: the row that a person decided (None on the first pass; of an edit,
-    with the digest that the new arguments have under the definition that was shown); `wary`: allow counts as require_approval."""
+    with the digest that the new arguments have under the definition that was shown); `wary`: allow counts as require_approval, and so it
+    does where there is a `doubt`: why such a call may be a second one."""
 
     call: Call
     workflow: str
@@ -32,6 +33,7 @@ class Question(NamedTuple):
     refusal: str | None = None  # why the arguments were not taken, "CODE at POINTER: why"
     since: str = ""  # when the run began
     now: str = ""
+    doubt: str | None = None
 
 
 class Start(NamedTuple):
@@ -177,7 +179,7 @@ def _ruled(q: Question, tool: Tool, ready: Ready, bound: object, arguments: dict
             return _failed(q, ready, "PRECHECK", *refused)._replace(cleared=cleared or "none")
     if cleared is None:
         asks = ruling.decision == "require_approval"
-        reason = ruling.reason if asks else "an earlier call of this turn was refused" if q.wary else "the tool changed after it was parked"
+        reason = ruling.reason if asks else _why_asked(q)
         return Park(
             "APPROVAL_REQUIRED", "TOOL_INVOCATION_APPROVAL_PENDING", reason, digest, ready, "policy",
             rule=ruling.rule if asks else None, superseded=changed and q.verb != "ask", seen=seen,
@@ -223,7 +225,14 @@ def _clearance(q: Question, ruling: policy.Ruling, changed: bool) -> Cleared | N
             return q.was.cleared
     if q.verb in ("approve", "answer") or (q.verb == "edit" and changed):
         return None  # what waits for approval and changed is asked again, whatever the policy says now
-    return "policy" if ruling.decision == "allow" and not q.wary else None
+    return "policy" if ruling.decision == "allow" and not q.wary and q.doubt is None else None
+
+
+def _why_asked(q: Question) -> str:
+    """Why a person is asked although a rule allows it."""
+    if q.doubt is not None:
+        return q.doubt
+    return "an earlier call of this turn was refused" if q.wary else "the tool changed after it was parked"
 
 
 def _asks_for_one(was: Row, rule: Rule | None) -> bool:

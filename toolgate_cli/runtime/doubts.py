@@ -4,29 +4,61 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
+from ..core import effects
+from ..core.config import Tool
 from ..core.errors import ToolgateError
-from ..core.records import Run
+from ..core.records import Call, EventQuery, Run
+from ..core.types import Effect
+from . import sealing
 from .unit import Unit
 
 
 def first(unit: Unit, run: Run, again: Callable[[str], bool]) -> ToolgateError | None:
     """Why it takes a word more to run steps again: doubt outlives the call that it is of, and what runs again asks for the same effect
     under another key. `again`: whether a step, by its path, is among them."""
-    return next((refusal for _, refusal in _doubts(unit, run, again)), None)
+    return next((_refusal(call) for _, call in _doubts(unit, run.id) if again(call.step)), None)
 
 
 def since_the_last_word(unit: Unit, run: Run, again: Callable[[str], bool]) -> ToolgateError | None:
     """The same for what no person has just asked for: one who sent the run back with that word said it of all that came before."""
-    said = max((event.seq for event in unit.told(run, "STEP_RETRIED") if event.payload.get("may_run_twice") is True), default=0)
-    return next((refusal for seq, refusal in _doubts(unit, run, again) if seq > said), None)
+    return next((_refusal(call) for call in _unsaid(unit, run.id) if again(call.step)), None)
 
 
-def _doubts(unit: Unit, run: Run, again: Callable[[str], bool]) -> Iterator[tuple[int, ToolgateError]]:
+def of_an_equal(unit: Unit, call: Call, tool: Tool) -> str | None:
+    """Why a call is not started because a rule allows it: one with the same arguments, which has another key, may have taken effect."""
+    for other in _unsaid(unit, call.run_id):
+        equal = (other.capability, other.arguments_digest) == (call.capability, call.arguments_digest)
+        if equal and other.id != call.id and effects.rekeyed(_strictest(unit, other, tool)) == "unsafe":
+            return f"an equal call of this run, {other.id}, may have taken effect: nobody has said what came of it"
+    return None
+
+
+def _strictest(unit: Unit, call: Call, tool: Tool) -> Effect:
+    """Of the class that the tool has now and those under which the call was started."""
+    strictest = tool.effect
+    for event in unit.tx.events(EventQuery(call_id=call.id, type="TOOL_INVOCATION_STARTED")):
+        then = sealing.payload(event).get("effect", "unsafe")  # one that was redacted does not say
+        strictest = effects.stricter(strictest, then)  # type: ignore[arg-type]  # one of the classes
+    return strictest
+
+
+def _unsaid(unit: Unit, run: str) -> Iterator[Call]:
+    said = -1
+    for seq, call in _doubts(unit, run):
+        if said < 0:  # asked only where there is a doubt
+            said = max((event.seq for event in unit.told(run, "STEP_RETRIED") if event.payload.get("may_run_twice") is True), default=0)
+        if seq > said:
+            yield call
+
+
+def _doubts(unit: Unit, run: str) -> Iterator[tuple[int, Call]]:
+    """The calls of a run that were given up while nobody knew what they had done, each with an event that says so."""
     for event in unit.told(run, "TOOL_INVOCATION_OUTCOME_UNKNOWN"):
         stored = unit.tx.call(event.call_id) if event.call_id is not None else None
-        if stored is None or not again(event.step_id or ""):
-            continue
-        call, outcome = stored
-        if outcome is not None and outcome.effect_applied == "unknown":
-            said = f"{call.capability} of {call.step} was started as {call.id} and may have taken effect: a new call would be a second one"
-            yield event.seq, ToolgateError("unknown_outcome", said, "find out what happened, then add --may-run-twice")
+        if stored is not None and stored[1] is not None and stored[1].effect_applied == "unknown":
+            yield event.seq, stored[0]
+
+
+def _refusal(call: Call) -> ToolgateError:
+    said = f"{call.capability} of {call.step} was started as {call.id} and may have taken effect: a new call would be a second one"
+    return ToolgateError("unknown_outcome", said, "find out what happened, then add --may-run-twice")

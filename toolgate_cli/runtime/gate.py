@@ -19,6 +19,7 @@ from ..core.types import Json
 from ..core.values import NamedTuple
 from ..core.verdict import Question, Start, Verdict, evaluate, time_left
 from ..core.world import Needs, Probe, World
+from . import doubts
 from .parking import ARGUMENTS, digest, of_revision, parked_by_the_chain
 from .plugs import Answer, InvokeLimits
 from .rounds import answer
@@ -89,7 +90,9 @@ class Asking(NamedTuple):
 
 def judge(unit: Unit, question: Question, world: World) -> Verdict:
     """The verdict on a call, in the transaction that reached it; Needs where something outside has to be fetched first."""
-    question = question._replace(now=unit.now)
+    tool = world.config.tools.get(question.call.capability)
+    doubt = doubts.of_an_equal(unit, question.call, tool) if question.started and tool is not None else None  # a doubt is of a start
+    question = question._replace(now=unit.now, doubt=doubt)
     known = unit.judged.get(question)
     if known is None or known[0] is not world:  # else it is the same: nothing but these two decides
         if not unit.ports.files.unchanged(world):

@@ -13,7 +13,7 @@ from ..core.records import Definition as Stored
 from ..core.records import Row, RowQuery, Run, RunQuery, Value
 from ..core.types import Json, Verb
 from ..core.world import Needs
-from . import ownership, parking, recovery, settling, standing
+from . import doubts, ownership, parking, recovery, settling, standing
 from .engine import Engine
 from .place import put
 from .unit import Unit
@@ -99,8 +99,6 @@ def continue_run(engine: Engine, run_id: str) -> None:
 
 def _begun_anew_in_doubt(unit: Unit, run: Run) -> ToolgateError | None:
     """Why a loop that has paused is not begun again: a call of it may have taken effect. That of a list goes on behind what it came to."""
-    from . import doubts  # a run that was never paused does not need them
-
     stored = unit.tx.definition(run.definition)
     assert stored is not None, run.definition
     definition, frames = opened(stored), cursor.load(run.cursor)
@@ -200,7 +198,7 @@ def _close(unit: Unit, run: Run, row: Row, sound: bool) -> None:
 
 def retry_step(engine: Engine, run_id: str, step: str, reason: str | None = None, *, may_run_twice: bool = False) -> None:
     """Repositions a failed or paused run at a top-level step that it has come to; it and everything after it runs again."""
-    from . import doubts, replaying  # no other verb needs them
+    from . import replaying  # no other verb needs them
 
     with engine.write() as unit:
         run = _allowed(unit, run_id, "retry --step")

@@ -89,12 +89,12 @@ class Unit:
         facts: dict[str, Json] = {"version": row.version, "origin": row.origin, **payload, **person.facts()}
         return self.record(type, run, facts, step=row.step, call=call, digest=row.call_digest, attempt=row.starts or None, person=person)
 
-    def told(self, run: Run, type: str) -> Iterator[Told]:
+    def told(self, run: str, type: str) -> Iterator[Told]:
         """The events of a type that tell of a run, with those that this transaction is about to write."""
-        for event in self.tx.events(EventQuery(run_id=run.id, type=type)):
+        for event in self.tx.events(EventQuery(run_id=run, type=type)):
             yield Told(event.seq, event.step_id, event.call_id, sealing.payload(event))
         for seq, draft in enumerate(self._drafts, self._began + 1):
-            if (draft.run_id, draft.type) == (run.id, type):
+            if (draft.run_id, draft.type) == (run, type):
                 yield Told(seq, draft.step_id, draft.call_id, draft.payload)
 
     @property
