@@ -16,6 +16,7 @@ class Guard(NamedTuple):
 
 
 STARTING = "tests/runtime/test_starting_calls.py::"
+CONTEXT = "tests/runtime/test_context.py::"
 DENYING = "tests/runtime/test_denying.py::"
 GOING_ON = "tests/runtime/test_going_on.py::"
 WHOLE = "tests/runtime/test_all_or_nothing.py::"
@@ -203,9 +204,16 @@ BEFORE_A_START: tuple[Guard, ...] = (
     Guard(
         "while the clock is behind nothing that expires is approved",
         "I5",
-        '    if name in ("start", "answer_yes", "answer_no") and row.expires_at is not None and unit.behind:',
-        "    if False:",
+        '    if unit.behind and row.expires_at is not None and name in ("start", "answer_yes", "answer_no"):\n',
+        "    if False:\n",
         (DENYING + "test_while_the_clock_is_behind_the_log_nothing_that_expires_is_approved",),
+    ),
+    Guard(
+        "while the clock is behind no deadline is kept",
+        "I5",
+        '    return untold(now, f"{_OVER} (context.deadline)") if behind and left != float("inf") else None\n',
+        "    return None\n",
+        (CONTEXT + "test_while_the_clock_is_behind_the_log_nothing_that_has_a_deadline_is_started",),
     ),
     Guard(
         "time never goes back",

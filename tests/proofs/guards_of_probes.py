@@ -49,7 +49,7 @@ OF_PROBES: tuple[Guard, ...] = (
     Guard(
         "behind the deadline nothing is asked",
         "I5",
-        "    if late := past_deadline(world.config, q.since, q.now):\n",
+        "    if late := past_deadline(world.config, q.since, q.now, q.behind):\n",
         "    if late := None:\n",
         (PROBING + "test_behind_the_deadline_of_the_run_nothing_is_asked",),
     ),

@@ -66,6 +66,36 @@ def test_behind_the_deadline_no_model_is_asked(home: Home) -> None:
     assert len(home.models.asked) == 1 and home.run(run).status == "FAILED" and "deadline" in str(home.run(run).error)
 
 
+def test_while_the_clock_is_behind_the_log_nothing_that_has_a_deadline_is_started(home: Home) -> None:
+    """One event of a clock that was far ahead: from then on no time passes that a deadline could be over by."""
+    contexts(home, '[context]\ndeadline = "1h"\n')
+    home.models.turns["s"] = [[COMPLETE]]
+    home.clock.pass_time(86_400)
+    home.start("fails")
+    home.clock.behind = 86_400
+    asks, free, talks = home.start("ask"), home.start("free"), home.start("talk")
+    before = home.row(asks)
+    with pytest.raises(ToolgateError) as caught:
+        home.decide("approve", asks, actor="alice")
+    assert caught.value.kind == "expired" and "clock" in caught.value.message and home.row(asks) == before
+    assert "the clock is behind" in str(home.row(free).reason) and "the clock is behind" in str(home.run(talks).error)
+    with pytest.raises(ToolgateError, match="the clock is behind"):
+        home.decide("retry", free)
+    assert home.tools.starts == [] and home.models.asked == []
+    home.clock.behind = 0
+    home.decide("approve", asks, actor="alice")
+    home.decide("retry", free)
+    assert home.tools.names() == ["ask.send", "free.send"]
+
+
+def test_a_clock_that_is_behind_keeps_nothing_that_has_no_deadline(home: Home) -> None:
+    contexts(home, "[context]\nbudget = { calls = 5 }\n")
+    home.clock.pass_time(86_400)
+    home.start("fails")
+    home.clock.behind = 86_400
+    assert home.run(home.start("free")).status == "COMPLETED"
+
+
 # ---- what it grants ----
 def test_a_permission_that_is_revoked_between_two_attempts_stops_the_second(home: Home) -> None:
     contexts(home, '[context]\npermissions = { ann = ["p"] }\n', **PERMITTED)

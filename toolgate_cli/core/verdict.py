@@ -22,7 +22,7 @@ from .world import Needs, Probe, Problem, Ready, World
 class Question(NamedTuple):
     """A call and how it comes to the gate. `was`: the row that a person decided (None on the first pass; of an edit,
     with the digest that the new arguments have under the definition that was shown); `wary`: allow counts as require_approval, and so it
-    does where there is a `doubt`: why such a call may be a second one."""
+    does where there is a `doubt`: why such a call may be a second one. `behind`: the clock was set back, so `now` stands still."""
 
     call: Call
     workflow: str
@@ -33,6 +33,7 @@ class Question(NamedTuple):
     refusal: str | None = None  # why the arguments were not taken, "CODE at POINTER: why"
     since: str = ""  # when the run began
     now: str = ""
+    behind: bool = False
     doubt: str | None = None
 
 
@@ -125,7 +126,7 @@ def _unknown(capability: str, world: World) -> str:
 
 def _asked(q: Question, name: ProbeName, ready: Ready, world: World) -> ToolResult | Needs | Park:
     """What the probe answered in this pass; behind the deadline nothing is asked."""
-    if late := past_deadline(world.config, q.since, q.now):
+    if late := past_deadline(world.config, q.since, q.now, q.behind):
         return _denied(q, ready, "limit_exceeded", late)
     probe = probe_of(q.call, name, ready, q.since)
     answer = world.answers.get(probe)
@@ -198,12 +199,24 @@ def _over(q: Question, config: Config) -> str | None:
     most, name = min(limits)
     if q.started >= most:
         return f"the run has made its {most} calls ({name})"
-    return past_deadline(config, q.since, q.now)
+    return past_deadline(config, q.since, q.now, q.behind)
 
 
-def past_deadline(config: Config, since: str, now: str) -> str | None:
-    """Why nothing is started any more for a run that began `since`."""
-    return "the deadline of the run is over (context.deadline)" if time_left(config, since, now) <= 0 else None
+def past_deadline(config: Config, since: str, now: str, behind: bool) -> str | None:
+    """Why nothing is started any more for a run that began `since`. `behind`: the clock was set back, so that `now` stands still, and a
+    deadline cannot be judged."""
+    left = time_left(config, since, now)
+    if left <= 0:
+        return f"{_OVER} (context.deadline)"
+    return untold(now, f"{_OVER} (context.deadline)") if behind and left != float("inf") else None
+
+
+_OVER = "the deadline of the run is over"
+
+
+def untold(now: str, what: str) -> str:
+    """What cannot be said while the clock is behind the log."""
+    return f"the clock is behind the log, whose last event is of {now}: nobody can tell whether {what}"
 
 
 def time_left(config: Config, since: str, now: str) -> float:

@@ -162,7 +162,7 @@ def _call_tools(place: Place, intent: Intent) -> Walk:
 
 def _ask_model(place: Place, intent: Intent) -> Walk:
     assert isinstance(intent, AskModel)
-    if over := asking.over(place.run, place.world.config, place.unit.now):
+    if over := asking.over(place.unit, place.run, place.world.config):
         return failed(place, Fail(over, intent.writes))
     write(place, intent.writes)
     work = narrowing.narrowed(place, intent, asking.request(place, intent))

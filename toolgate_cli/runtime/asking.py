@@ -24,13 +24,13 @@ if TYPE_CHECKING:
     from .store import Reader
 
 
-def over(run: Run, config: Config, now: str) -> str | None:
+def over(unit: Unit, run: Run, config: Config) -> str | None:
     """Why no model is asked any more: what the run was given for it is used up, tokens or time. The last answer may have cost more tokens
     than were left."""
     most = None if config.context is None else config.context.tokens
     if most is not None and run.tokens >= most:
         return f"the run has used up its {most} tokens (context.budget.tokens)"
-    return past_deadline(config, run.created_at, now)
+    return past_deadline(config, run.created_at, unit.now, unit.behind)
 
 
 def request(place: Place, intent: AskModel) -> Ask:

@@ -11,10 +11,11 @@ from contextlib import suppress
 from typing import Literal, TypeAlias
 
 from ..core import canonical, chain, changes, digests, quorum, verbs
+from ..core.config import Config
 from ..core.errors import Choice, ToolgateError
-from ..core.records import Call, EventQuery, Row, Vote
+from ..core.records import Call, EventQuery, Row, Run, Vote
 from ..core.types import Json
-from ..core.verdict import Park, Question, Start
+from ..core.verdict import Park, Question, Start, past_deadline, untold
 from ..core.world import Needs
 from . import doubted, editing, ending, gate, parking, recovery, standing
 from .answers import EffectWord
@@ -89,12 +90,9 @@ def _decide(engine: Engine, unit: Unit, target: Row, decision: Decision) -> Deci
     if standing.is_over(row, unit.now) and row.on_expiry == "reject" and run.status != "CANCELLED":
         return ending.lapse(case)
     name = standing.handler(unit.tx, run, row, decision.verb, standing.of(unit))
-    if name in ("start", "answer_yes", "answer_no") and row.expires_at is not None and unit.behind:  # what cannot be judged is no yes (I5)
-        raise ToolgateError(
-            "expired",
-            f"the clock is behind the log, whose last event is of {unit.now}: nobody can tell whether {row.id} has expired",
-            f"set the clock and decide again; if that event's time is wrong, toolgate reject {row.id}",
-        )
+    if (why := _untold(unit, run, row, name, engine.world.config)) is not None:  # what cannot be judged is no yes (I5)
+        hint = f"set the clock and decide again; if that event's time is wrong, toolgate reject {row.id}"
+        raise ToolgateError("expired", why, hint)
     if name not in UNSIGNED or decision.outcome is not None:
         parking.parked_by_the_chain(unit, row)
     handler = HANDLERS[name]
@@ -106,6 +104,13 @@ def _decide(engine: Engine, unit: Unit, target: Row, decision: Decision) -> Deci
         return _refused(case, refusal)
     decided = handler(case)
     return _refused(case, decided) if isinstance(decided, ToolgateError) else decided
+
+
+def _untold(unit: Unit, run: Run, row: Row, name: str, config: Config) -> str | None:
+    """Which time of a row or its run, that may be over, a clock that is behind the log does not tell."""
+    if unit.behind and row.expires_at is not None and name in ("start", "answer_yes", "answer_no"):
+        return untold(unit.now, f"{row.id} has expired")
+    return past_deadline(config, run.created_at, unit.now, True) if unit.behind and name in STARTS else None
 
 
 def _refused(case: Case, refusal: ToolgateError) -> Decided:
@@ -278,4 +283,5 @@ HANDLERS: dict[str, Handler] = {
     "override": ending.override,
     "settle": ending.settle_doubt,
 }
+STARTS = ("start", "answer_yes", "replay", "ask_again")  # a no is taken whatever the time is
 UNSIGNED = ("refuse", "give_up", "lapsed", "override")  # they let nothing run: a row that other hands changed can still be closed

@@ -32,7 +32,8 @@ class Told(NamedTuple):
 
 
 class Unit:
-    """`now` is the later of the clock and the last event. `person` is the actor of events that name nobody else. `shown`: rows of which the
+    """`now` is the later of the clock and the last event; `behind`: the clock was set back before this transaction, so it stands
+    still. `person` is the actor of events that name nobody else. `shown`: rows of which the
     log was seen to say, in this transaction, that exactly they wait. `judged`: the verdicts of this transaction, each with its world."""
 
     def __init__(self, tx: Writer, ports: Ports, person: Person) -> None:
@@ -46,8 +47,9 @@ class Unit:
         self._drafts: list[chain.Draft] = []
         self._runs: dict[str, Run | None] = {}  # as they stand now; None: other hands changed it, so no event vouches for it
         self._were: dict[str, Run] = {}  # as the log has them, of those that were written
-        self._clock = clock = ports.clock.now()
+        clock = ports.clock.now()
         self.now = clock if self._head is None else max(clock, self._head.at)
+        self.behind = clock < self.now and durations.later(clock, SLACK) < self.now
         self.shown: set[Row] = set()
         self.judged: dict[Question, tuple[World, Verdict]] = {}
 
@@ -96,11 +98,6 @@ class Unit:
         for seq, draft in enumerate(self._drafts, self._began + 1):
             if (draft.run_id, draft.type) == (run, type):
                 yield Told(seq, draft.step_id, draft.call_id, draft.payload)
-
-    @property
-    def behind(self) -> bool:
-        """The clock was set back before this transaction, so `now` stands still."""
-        return self._last is not None and durations.later(self._clock, SLACK) < self._last.at
 
     @property
     def next_seq(self) -> int:
