@@ -51,6 +51,14 @@ def test_a_step_says_what_its_fields_name() -> None:
     ]
 
 
+def test_a_bound_that_is_not_written_is_told() -> None:
+    each = {"id": "again", "type": "block", "block": "pair", "repeat": {"until": "each", "each": "k"}}
+    [told] = tree([each])
+    assert told.says == (("repeat", "each k, max 10000, until each"),)
+    [told] = tree([{**each, "repeat": {**each["repeat"], "max": 2}}])  # type: ignore[dict-item]  # it is one
+    assert told.says == (("repeat", "each k, max 2, until each"),)
+
+
 def test_a_kind_that_is_gone_and_a_key_that_it_does_not_know_are_told() -> None:
     [gone, odd] = tree([{"id": "a", "type": "count", "of": "x"}, {"id": "b", "type": "fail", "reason": "r", "if": IF, "odd": 1}], {})
     assert gone == Node("a", "count", None, "none", (("of", '"x"'),), (), ())

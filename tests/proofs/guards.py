@@ -216,6 +216,13 @@ BEFORE_A_START: tuple[Guard, ...] = (
         (CONTEXT + "test_while_the_clock_is_behind_the_log_nothing_that_has_a_deadline_is_started",),
     ),
     Guard(
+        "behind the deadline nothing goes on that starts nothing",
+        "I5",
+        "        if isinstance(work, GOING_ON) and (late :=",
+        "        if False and (late :=",
+        (CONTEXT + "test_a_loop_that_starts_nothing_does_not_go_on_behind_the_deadline",),
+    ),
+    Guard(
         "time never goes back",
         "I5",
         "        self.now = clock if self._head is None else max(clock, self._head.at)\n",

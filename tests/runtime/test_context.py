@@ -66,6 +66,28 @@ def test_behind_the_deadline_no_model_is_asked(home: Home) -> None:
     assert len(home.models.asked) == 1 and home.run(run).status == "FAILED" and "deadline" in str(home.run(run).error)
 
 
+@pytest.mark.parametrize("inside", ["assign", "workflow"])
+def test_a_loop_that_starts_nothing_does_not_go_on_behind_the_deadline(home: Home, inside: str) -> None:
+    contexts(home, '[context]\ndeadline = "1h"\n')
+    work = texts.step("a", "assign", set={"x": "y"}) if inside == "assign" else texts.step("a", "workflow", workflow="one")
+    home.write(
+        one=texts.flow("one", texts.AFTER),
+        loop=texts.flow("loop", texts.step("l", "block", block="b", repeat={"until": "count", "max": 3000}), blocks={"b": [work]}),
+    )
+    read = home.clock.now
+
+    def now() -> str:
+        home.clock.pass_time(600)
+        return read()
+
+    home.clock.now = now  # type: ignore[method-assign]  # each transaction comes ten minutes after the one before
+    run = home.start("loop")
+    assert home.run(run).status == "FAILED" and "deadline" in str(home.run(run).error)
+    assert len(home.events(run, "LOOP_ITERATION_STARTED")) < 3000
+    [failed] = home.events(run, "STEP_FAILED")
+    assert str(failed.step_id).startswith("l")
+
+
 def test_while_the_clock_is_behind_the_log_nothing_that_has_a_deadline_is_started(home: Home) -> None:
     """One event of a clock that was far ahead: from then on no time passes that a deadline could be over by."""
     contexts(home, '[context]\ndeadline = "1h"\n')

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from toolgate_cli.core.errors import ToolgateError
+from toolgate_cli.steps import _rounds
 
 from . import texts
 from .fakes import COMPLETE, LOST, call
@@ -289,6 +290,16 @@ def test_the_bound_counts_from_where_a_list_went_on_whatever_it_is_then(home: Ho
         assert home.run(run).status == "PAUSED" and home.value(run, "last") == n and rounds(home, run) == pairs(*range(1, n + 1))
         home.desk().continue_run(run)
     assert home.run(run).status == "COMPLETED" and home.value(run, "last") == 5 and rounds(home, run) == pairs(1, 2, 3, 4, 5)
+
+
+def test_a_list_without_a_bound_has_one_all_the_same(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert _rounds.ITEMS == 10_000
+    monkeypatch.setattr(_rounds, "ITEMS", 3)
+    write(home, loop("each", each="items", item="one"), step("note", "assign", set={"last": "${one}"}), first=[LONG])
+    run = home.start("rounds")
+    assert home.run(run).status == "PAUSED" and home.value(run, "last") == 3 and rounds(home, run) == pairs(1, 2, 3)
+    home.desk().continue_run(run)
+    assert home.run(run).status == "COMPLETED" and home.value(run, "last") == 5
 
 
 def test_a_list_that_paused_is_begun_anew_where_an_earlier_step_is_retried(home: Home) -> None:

@@ -43,6 +43,14 @@ class Reads(NamedTuple):
     outputs: bool = False
 
 
+class Presumed(NamedTuple):
+    """What counts where the field is not written and the field `beside` it says `word`: it is shown, the plug-in itself keeps to it."""
+
+    value: int
+    beside: str
+    word: str
+
+
 class Duration(NamedTuple):
     """The text is a duration ("250ms", "30s", "5m", "4h", "14d"); the plug-in gets it as `float` seconds (annotate `float`)."""
 

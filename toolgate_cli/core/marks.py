@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, get_args, get_origin
 
-from .fields import Key, Names, Schema, When
+from .fields import Key, Names, Presumed, Schema, When
 from .tables import hints, is_fields, is_json, is_union, without_markers
 from .types import Json
 from .values import NamedTuple
@@ -61,6 +61,13 @@ def held(fields: type, raw: Mapping[str, Json], path: KeyPath = ()) -> Iterator[
     for name, hint in hints(fields).items():
         if name in raw:
             yield from _held(hint, raw[name], (*path, name))
+
+
+def presumed(fields: type, raw: Mapping[str, Json]) -> dict[str, Json]:
+    """What counts in a table although it is not written."""
+    parts = ((name, part) for name, hint in hints(fields).items() for part in ((hint, *get_args(hint)) if is_union(hint) else (hint,)))
+    said = ((name, marker) for name, part in parts for marker in without_markers(part)[1])
+    return {name: one.value for name, one in said if isinstance(one, Presumed) and raw.get(one.beside) == one.word and name not in raw}
 
 
 def _held(hint: Any, value: Json, path: KeyPath) -> Iterator[Held]:

@@ -9,7 +9,7 @@ from . import canonical
 from .definition import COMMON, Definition, Flow, StepTable
 from .errors import ToolgateError
 from .fields import Filled, Key, Names, Reads
-from .marks import Marked, marked, table_in
+from .marks import Marked, marked, presumed, table_in
 from .tables import hints, without_markers
 from .types import Json
 from .values import NamedTuple
@@ -152,6 +152,7 @@ def _settings(raw: StepTable, fields: type | None) -> dict[str, str]:
             found[key] = _conditions(held)
         elif key not in hinted:
             found[key] = canonical.encode(held)
-        elif isinstance(held, dict) and table_in(without_markers(hinted[key])[0]) is not None:
-            found[key] = ", ".join(f"{name} {v if isinstance(v, str) else canonical.encode(v)}" for name, v in held.items())
+        elif isinstance(held, dict) and (inner := table_in(without_markers(hinted[key])[0])) is not None:
+            shown = {**presumed(inner, held), **held}
+            found[key] = ", ".join(f"{name} {v if isinstance(v, str) else canonical.encode(v)}" for name, v in sorted(shown.items()))
     return found

@@ -28,18 +28,20 @@ from ..core.intents import (
 from ..core.records import Run, Step
 from ..core.secrets import Secrets
 from ..core.types import Json
+from ..core.verdict import past_deadline
 from ..core.world import World
 from . import asking, batch, blocks, entering, narrowing
-from .place import Place, Walk, ask, build, failed, put, waiting, write
+from .place import Place, Walk, ask, build, fail_step, failed, put, waiting, write
 from .unit import Unit
 from .view import StepView
-from .work import More, Observing, Prepare, Work
+from .work import Fill, More, Observing, Prepare, Work
 
 if TYPE_CHECKING:
     from .plugs import StepKind
 
 Handler = Callable[[Place, Intent], Walk]
 STRETCH = 1024  # plans after which a transaction ends
+GOING_ON = (More, Fill, Observing)  # what starts nothing: the gate and `asking` keep the deadline of all else
 
 
 def advance(unit: Unit, run: Run, world: World, arrived: Arrived = None) -> Work | None:
@@ -57,10 +59,19 @@ def advance(unit: Unit, run: Run, world: World, arrived: Arrived = None) -> Work
         planned += 1
         if goes_on and planned >= STRETCH:
             work, goes_on = More(), False
+        if isinstance(work, GOING_ON) and (late := past_deadline(world.config, run.created_at, unit.now, unit.behind)):
+            run, work = _overdue(unit, run, definition, frames, late), None
     if work is None:
         run = run._replace(owner=None)
     put(unit, run._replace(cursor=cursor.dump(frames)), was)
     return work
+
+
+def _overdue(unit: Unit, run: Run, definition: Definition, frames: Cursor, reason: str) -> Run:
+    """The run that would go on behind its deadline: the step that it is at has failed, or the one that its last sequence belongs to."""
+    flow = definition.within(frames)
+    at = frames[:-1] if blocks.is_over(frames[-1], flow.sequence(frames[-1].block)) and len(frames) > 1 else frames
+    return fail_step(unit, run, definition.path(at), reason, frames[0].position)
 
 
 def _step(unit: Unit, run: Run, definition: Definition, world: World, frames: Cursor) -> Walk:

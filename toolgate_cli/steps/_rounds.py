@@ -18,10 +18,11 @@ from . import _commands
 
 _ANSWERS = ("continue", "complete")
 _ITEM = "loop.item"
+ITEMS = 10_000  # of a list at one go, where its loop says nothing: how long it is is said by what made it
 
 
 class Loop(Protocol):
-    """What `repeat` says; `max` None: as often as the list is long."""
+    """What `repeat` says; `max` None: that of a list, as `ITEMS` says."""
 
     @property
     def until(self) -> str: ...
@@ -71,9 +72,10 @@ def enter(block: str, loop: Loop, view: View, iteration: int) -> Intent:
 
 def next(block: str, loop: Loop, view: View, ended: int) -> Intent:
     """The iteration after the one that ended; the bound is the loop's own word, and only a person gets past it."""
-    if loop.max is None or ended - cast(int, view.memo.get("since", 0)) < loop.max:
+    most = ITEMS if loop.max is None else loop.max
+    if ended - cast(int, view.memo.get("since", 0)) < most:
         return enter(block, loop, view, ended + 1)
-    reason = f"the loop over {block} came to its max of {loop.max} without an end"
+    reason = f"the loop over {block} came to its max of {most} without an end"
     if loop.at_max == "fail":
         return Fail(reason)
     # a list has an end: begun anew it would come to the same bound for ever, and do all of it again

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Literal
 
-from ..core.fields import Between, Defect, Key, Names, Reads
+from ..core.fields import Between, Defect, Key, Names, Presumed, Reads
 from ..core.intents import Continued, Done, Ended, Enter, Intent, View
 from ..core.records import Turn
 from ..core.types import Json
@@ -15,11 +15,11 @@ from . import _rounds
 
 class Repeat(NamedTuple):
     """`count`: exactly `max` iterations; `agent_done`: until an agent inside says so; `evaluator`: until that agent, asked after each
-    iteration, says so; `each`: one for each item of the list at that key, as it is on entry. `at_max`: what an end that does not come by
-    then means. `item`: the key that holds the item, `loop.item` where none is named."""
+    iteration, says so; `each`: one for each item of the list at that key, as it is on entry, at one go up to 10,000 where no `max` is
+    given. `at_max`: what an end that does not come by then means. `item`: the key that holds the item, `loop.item` where none is named."""
 
     until: Literal["count", "agent_done", "evaluator", "each"]
-    max: Annotated[int, Between(1)] | None = None
+    max: Annotated[int, Between(1), Presumed(_rounds.ITEMS, "until", "each")] | None = None
     at_max: Literal["pause", "fail"] = "pause"
     evaluator: Annotated[str, Names("agent")] | None = None
     each: Annotated[str, Reads()] | None = None

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Literal, get_args, get_origin
 
 from ..core import durations
-from ..core.fields import RESERVED_PREFIXES, Between, Duration, Key, Pointer, When
+from ..core.fields import RESERVED_PREFIXES, Between, Duration, Key, Pointer, Presumed, When
 from ..core.fields import Schema as Fragment
 from ..core.tables import defaults, hints, is_fields, is_json, is_union, without_markers
 from ..core.types import Json
@@ -66,6 +66,8 @@ def _type(hint: Any) -> Schema:
             _bound(made, marker)
         if isinstance(marker, Key):
             _reserve(made, marker)
+        if isinstance(marker, Presumed):
+            made["description"] = f"{marker.value} where it is not written and {marker.beside} is {marker.word}"
         if isinstance(marker, Pointer):
             made["pattern"] = _POINTER
     return made
