@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
+import socket
 import sys
+import threading
 import time
 from typing import Any
 
@@ -112,6 +115,42 @@ def test_a_server_that_stalls_is_given_up_on_when_the_time_is_over(adapter: str,
     began = time.monotonic()
     assert "nothing came within 0.5 s" in refused(adapter, wire, stall, fine(adapter), timeout=0.5)
     assert time.monotonic() - began < 3 and len(wire.requests) == 1
+
+
+def test_a_name_that_is_looked_up_for_ever_is_given_up_in_time_and_nothing_is_sent_later(
+    adapter: str, wire: Wire, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real, found = socket.getaddrinfo, threading.Event()
+
+    def slow(host: Any, port: Any, *args: Any, **named: Any) -> Any:
+        time.sleep(1)
+        found.set()
+        return real("127.0.0.1", port, *args, **named)
+
+    monkeypatch.setattr(socket, "getaddrinfo", slow)
+    began = time.monotonic()
+    with pytest.raises(ToolgateError, match=r"nothing came within 0\.3 s"):
+        url = wire.url.replace("127.0.0.1", "slow.example")
+        ADAPTERS[adapter].complete(fields(adapter, url, timeout=0.3), "/", REQUEST, MEANS)
+    assert time.monotonic() - began < 0.9 and not found.is_set()
+    assert found.wait(10)
+    time.sleep(0.3)
+    assert not any(wire.requests)
+
+
+def test_however_many_addresses_a_name_has_they_share_the_time(adapter: str, wire: Wire, monkeypatch: pytest.MonkeyPatch) -> None:
+    with socket.create_server(("127.0.0.1", 0), backlog=0) as full, contextlib.ExitStack() as waiting:
+        port = full.getsockname()[1]
+        for _ in range(4):  # nobody else is let in now
+            waiting.enter_context(other := socket.socket()).setblocking(False)
+            other.connect_ex(("127.0.0.1", port))
+        many = [(socket.AF_INET, socket.SOCK_STREAM, 6, "", ("127.0.0.1", port))] * 12
+        monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: many)
+        began = time.monotonic()
+        with pytest.raises(ToolgateError, match="nothing came within"):
+            given = fields(adapter, f"http://many.example:{port}", timeout=0.6, connect_timeout=0.4)
+            ADAPTERS[adapter].complete(given, "/", REQUEST, MEANS)
+        assert time.monotonic() - began < 2
 
 
 @pytest.mark.parametrize("head", [b"Content-Length: 99999999\r\n\r\n", b"\r\n", b"Transfer-Encoding: chunked\r\n\r\n4000000\r\n"])

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 from ..core import canonical, effects
 from ..core.errors import ToolgateError
@@ -18,6 +18,7 @@ from ._endpoint import MISSING, Endpoint
 if TYPE_CHECKING:
     from ..runtime.plugs import Means
 
+T = TypeVar("T")
 ANSWER = 4 * 1024 * 1024  # bytes of an answer; one that has more is none
 _ERROR = 65536  # bytes of what is not an answer: it is only told
 _SHOWN = 300  # characters of it
@@ -66,19 +67,21 @@ def _once(endpoint: Endpoint, data: bytes, left: float) -> bytes | _Trouble:
         import httpx2
     except ImportError:
         raise ToolgateError("invalid", MISSING, retryable=True) from None
-    cut = _Cut(left)
+    cut = _Cut()
+    found = cut.within(left, lambda: _exchange(httpx2, endpoint, data, left, cut))
+    return _Trouble(f"nothing came within {endpoint.timeout:g} s") if found is None else found
+
+
+def _exchange(httpx2: Any, endpoint: Endpoint, data: bytes, left: float, cut: _Cut) -> bytes | _Trouble:
     timeout = httpx2.Timeout(left + _GRACE, connect=max(min(endpoint.connect, left), 0.001))  # the cut comes first
     secure = endpoint.url.startswith("https:") or endpoint.proxy is not None
     try:
         with (
-            cut,
             httpx2.Client(trust_env=False, follow_redirects=False, proxy=endpoint.proxy, timeout=timeout, verify=secure) as client,
             client.stream("POST", endpoint.url, content=data, headers=endpoint.headers, extensions={"trace": cut.trace}) as response,
         ):
             return _read(endpoint, response)
     except httpx2.TransportError as error:
-        if cut.passed:
-            return _Trouble(f"nothing came within {endpoint.timeout:g} s")
         again = not isinstance(error, (httpx2.UnsupportedProtocol, httpx2.LocalProtocolError))
         return _Trouble(told(endpoint, f"{_WORDS.get(type(error).__name__, 'the connection failed')}: {error}"), again)
     except (httpx2.InvalidURL, httpx2.RequestError) as error:
@@ -130,23 +133,36 @@ def told(endpoint: Endpoint, text: str) -> str:
 
 
 class _Cut:
-    """Cuts the connection when the time is over: each read alone may take as long, and a server that drips would never be done."""
+    """Ends an exchange when its time is over, whatever it is at: each read alone may take as long, and so may looking up a name, and each
+    of the addresses that it leads to."""
 
-    def __init__(self, seconds: float) -> None:
+    def __init__(self) -> None:
         self.passed = False
         self._sockets: list[Any] = []
-        self._timer = threading.Timer(max(seconds, 0.001), self._cut)
-        self._timer.daemon = True
 
-    def __enter__(self) -> _Cut:
-        self._timer.start()
-        return self
+    def within(self, seconds: float, exchange: Callable[[], T]) -> T | None:
+        """What comes of it; None: nothing in time. Then it is left to itself, and nothing is sent any more: nobody can end a look-up."""
+        found: list[T] = []
+        fault: list[BaseException] = []
 
-    def __exit__(self, *_: object) -> None:
-        self._timer.cancel()
+        def run() -> None:
+            try:
+                found.append(exchange())
+            except BaseException as error:  # noqa: BLE001  # it is the asker's, who may not be there any more
+                fault.append(error)
+
+        thread = threading.Thread(target=run, daemon=True)
+        thread.start()
+        try:
+            thread.join(max(seconds, 0.001))
+        finally:
+            self._cut()
+        if fault and not found:
+            raise fault[0]
+        return found[0] if found else None
 
     def trace(self, name: str, info: Mapping[str, Any]) -> None:
-        """httpx2's `trace` extension: sees every connection as it is made."""
+        """httpx2's `trace` extension: sees every connection as it is made, before anything is sent over it."""
         if name.endswith((".connect_tcp.complete", ".start_tls.complete")):
             self._sockets.append(info["return_value"].get_extra_info("socket"))
             if self.passed:
