@@ -59,6 +59,8 @@ def test_the_embedded_one_gives_an_answer_or_says_why_there_is_none(tmp_path: Pa
     from toolgate_cli.models import scripted
 
     (tmp_path / "script.toml").write_text(SCRIPT)
-    assert scripted.complete(scripted.Fields("script.toml"), str(tmp_path), REQUEST) == Completion([{"type": "complete", "output": "fine"}])
+    assert scripted.complete(scripted.Fields("script.toml"), str(tmp_path), REQUEST) == Completion(
+        [{"type": "complete", "output": "fine"}], tokens_total=0
+    )
     with pytest.raises(ToolgateError):
         scripted.complete(scripted.Fields("gone.toml"), str(tmp_path), REQUEST)

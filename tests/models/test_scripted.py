@@ -77,7 +77,7 @@ def test_references_are_literal_and_commands_come_as_they_are_written(tmp_path: 
 
 
 def test_text_is_a_raw_answer(tmp_path: Path) -> None:
-    assert play(tmp_path, '[[turns]]\ntext = "Sure! ["') == Completion(text="Sure! [")
+    assert play(tmp_path, '[[turns]]\ntext = "Sure! ["') == Completion(text="Sure! [", tokens_total=0)
 
 
 def test_a_command_that_no_agent_knows_is_for_the_run_to_refuse(tmp_path: Path) -> None:

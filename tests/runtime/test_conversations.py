@@ -171,6 +171,24 @@ def test_once_the_tokens_of_a_run_are_used_up_no_model_is_asked(home: Home, most
     assert home.tools.names() == ["free.send"] * (calls > 1)  # what an answer asked for is carried out, whatever it cost
 
 
+UNCOUNTED = [Completion([call("free.send"), {"type": "continue"}]), Completion([COMPLETE], tokens_in=1)]
+
+
+def test_a_model_that_does_not_count_is_not_asked_again_where_there_is_a_budget(home: Home) -> None:
+    home.write(texts.operator(more="[context]\nbudget = { tokens = 1000 }\n"))
+    run = talk(home, *UNCOUNTED, retry={"allow": True})
+    assert len(home.models.asked) == 1 and home.tools.names() == ["free.send"]  # the answer that came is used
+    why = "a model did not say how many tokens its answer took, so the run's 1000 cannot be kept to (context.budget.tokens)"
+    assert payload(home.events(run, "RUN_FAILED")[0])["message"] == why
+    home.desk().retry_step(run, "s")
+    assert len(home.models.asked) == 1 and home.run(run).status == "FAILED"
+    assert home.run(talk(home, Completion([COMPLETE], tokens_total=0))).status == "COMPLETED"
+
+
+def test_a_model_that_does_not_count_is_asked_on_where_there_is_none(home: Home) -> None:
+    assert home.run(talk(home, *UNCOUNTED)).status == "COMPLETED" and len(home.models.asked) == 2
+
+
 def test_what_was_withheld_has_cost_something_too_and_nothing_of_it_is_done(home: Home) -> None:
     run = talk(home, Completion([call("free.send")], tokens_in=5, fault="the answer was cut off"))
     assert home.run(run).status == "FAILED" and home.run(run).tokens == 5 and home.tools.starts == []

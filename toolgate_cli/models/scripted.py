@@ -26,7 +26,7 @@ def complete(fields: Fields, home: str, request: TurnRequest, _means: object = N
         raise ToolgateError("invalid", problems[0] + more, f"mend {fields.script}")
     for entry in entries:
         if _fits(entry, request):
-            return Completion(entry.commands, entry.text)
+            return Completion(entry.commands, entry.text, tokens_total=0)  # a script takes none
     wanted = f"workflow {request.workflow}, step {request.step}, agent {request.agent}, ordinal {request.ordinal}"
     raise ToolgateError("failed", f"{fields.script} has no turn for {wanted}", "add a [[turns]] entry that fits it")
 

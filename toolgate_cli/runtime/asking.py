@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 from ..core import canonical, exposure, scopes, untrusted
 from ..core.config import Agent, Config
 from ..core.errors import ToolgateError
+from ..core.fields import HIDDEN
 from ..core.intents import AskModel
-from ..core.records import Run, Turn
+from ..core.records import Run, Turn, Value
 from ..core.soundness import clean
 from ..core.turns import Completion, Exchange, Offer, TurnRequest
 from ..core.types import Json, Provenance
@@ -24,13 +25,29 @@ if TYPE_CHECKING:
     from .store import Reader
 
 
+_UNCOUNTED = f"{HIDDEN}uncounted"
+_BEFORE = -1  # as an input: no repositioning takes it away
+
+
 def over(unit: Unit, run: Run, config: Config) -> str | None:
     """Why no model is asked any more: what the run was given for it is used up, tokens or time. The last answer may have cost more tokens
     than were left."""
     most = None if config.context is None else config.context.tokens
     if most is not None and run.tokens >= most:
         return f"the run has used up its {most} tokens (context.budget.tokens)"
+    if most is not None and unit.tx.value(run.id, _UNCOUNTED) is not None:
+        return f"a model did not say how many tokens its answer took, so the run's {most} cannot be kept to (context.budget.tokens)"
     return past_deadline(config, run.created_at, unit.now, unit.behind)
+
+
+def count(unit: Unit, run: Run, completion: Completion, config: Config) -> Run:
+    """The run with what an answer took. One of which that is not known is used, and keeps the next one from being asked for where there
+    is a budget."""
+    if completion.tokens is not None:
+        return run._replace(tokens=run.tokens + completion.tokens)
+    if config.context is not None and config.context.tokens is not None:
+        unit.tx.add([Value(run.id, _UNCOUNTED, _BEFORE, "true", None, "system")])
+    return run
 
 
 def request(place: Place, intent: AskModel) -> Ask:

@@ -206,7 +206,7 @@ class Engine:
         if not self._owned(unit, run):
             return None  # cancelled or taken over while the model answered: what it said is not carried out
         if isinstance(work, Ask) and isinstance(came, Completion):
-            run = run._replace(tokens=run.tokens + (came.tokens or 0))
+            run = asking.count(unit, run, came, self.world.config)
             asking.tell(unit, run, work, came)
         if isinstance(work, Ask) and work.choice is not None:
             assert isinstance(came, (Completion, ToolgateError))
