@@ -15,7 +15,9 @@ from contracts.kit_providers import Tool
 from contracts.kit_providers import secrets as with_token
 from contracts.raw_peers import Peer, head, saying, unused
 
+from toolgate_cli.core import references
 from toolgate_cli.core.errors import ToolgateError
+from toolgate_cli.core.types import Json
 from toolgate_cli.host.endings import Ended
 from toolgate_cli.providers import http
 from toolgate_cli.providers.http import Fields
@@ -89,9 +91,28 @@ def test_what_a_person_decides_on_is_what_is_sent() -> None:
     fields = Fields("POST", "https://h:444/${args.a}?k=${secret.K}&e=${env.E}", {"X": "${secret.K}${args.a}"}, {"a": "${args.a}"})
     assert http.shows(fields, {"a": "${secret.Z}"}) == {
         "request": "POST https://h:444/%24%7Bsecret.Z%7D?k=${secret.K}&e=${env.E}",
-        "headers": {"X": "${secret.K}${secret.Z}", "Content-Type": "application/json"},
-        "body": '{"a":"${secret.Z}"}',
+        "headers": {"X": "${secret.K}$${secret.Z}", "Content-Type": "application/json"},
+        "body": '{"a":"$${secret.Z}"}',
     }
+
+
+@pytest.mark.parametrize("given", ["${secret.K}", "$", "{secret.K}", "$${secret.K}", "abba", "ab", "ba", "b" * 9, "${", "plain"])
+@pytest.mark.parametrize("after", ["{secret.K}", "${env.E}", "bbba", ""])
+def test_what_a_person_decides_on_reads_back_as_what_is_sent(given: str, after: str) -> None:
+    """However an argument is spelled, and whatever stands beside it: no more references are read in it than the file has."""
+    text = "a${args.x}${args.y}b${secret.K}b${secret.L}a$${secret.K}"
+    arguments: dict[str, Json] = {"x": given, "y": after}
+    shown = http.shows(Fields("POST", "https://h/", {"X": text}, {"a": text}), arguments)
+    secrets = {"secret.K": "kk", "secret.L": "ll"}
+    sent = references.fill(text, {**secrets, "args.x": given, "args.y": after}.__getitem__)
+    headers, body = shown["headers"], shown["body"]
+    assert isinstance(headers, dict) and isinstance(body, str)
+    assert references.fill(headers["X"], secrets.__getitem__) == sent
+    assert json.loads(str(references.fill(body, secrets.__getitem__))) == {"a": sent}
+
+
+def test_arguments_that_are_the_body_hold_no_reference() -> None:
+    assert http.shows(Fields("POST", "https://h/"), {"a": "${secret.Z}"})["body"] == '{"a":"$${secret.Z}"}'
 
 
 # ---- what an answer means ----

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
@@ -43,6 +44,24 @@ def everything(given: Mapping[str, Json], secret: Callable[[str], str]) -> Looku
 def unopened(name: str) -> str:
     """A secret before the start: how it is written (I12)."""
     return f"${{secret.{name}}}"
+
+
+class Marks:
+    """Stand in for references while a text is filled, and are told from whatever it was filled with. `without`: what all of it is filled
+    with no mark in it. A mark is a run of one letter between two of another, longer than there can be one without marks."""
+
+    def __init__(self, without: object) -> None:
+        self._least = repr(without).count("b") + 1
+        self._names: list[str] = []
+
+    def mark(self, name: str) -> str:
+        self._names.append(name)
+        return f"a{'b' * (self._least + len(self._names) - 1)}a"
+
+    def written(self, text: str) -> str:
+        """The text with references for the marks, and what looks like one escaped."""
+        marked = re.compile(f"a(b{{{self._least},}})a")
+        return marked.sub(lambda found: f"${{{self._names[len(found[1]) - self._least]}}}", text.replace("${", "$${"))
 
 
 def sealed(env: Mapping[str, str]) -> dict[str, str]:

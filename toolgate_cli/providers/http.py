@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -114,15 +114,22 @@ def bind(fields: object, pinned: Json, home: str, arguments: dict[str, Json]) ->
 
 
 def shows(fields: object, arguments: dict[str, Json]) -> dict[str, Json]:
-    """The request as it will be sent, for who decides on it; variables and secrets as they are written."""
+    """The request as it will be sent, for who decides on it; variables and secrets as they are written. What looks like one and is none
+    is `$${...`, as the file would have it."""
     assert isinstance(fields, Fields)
-    narrow = _filling.arguments(arguments)
+    given, narrow = canonical.encode(arguments), _filling.arguments(arguments)
 
-    def lookup(name: str) -> Json:
-        return narrow(name) if name.startswith("args.") else f"${{{name}}}"
+    def filled(mark: Callable[[str], str]) -> Request:
+        def lookup(name: str) -> Json:
+            return narrow(name) if name.startswith("args.") else mark(name)
 
-    request = _request(fields, canonical.encode(arguments), lookup, as_written=("secret", "env"))
-    return {"request": f"{request.method} {request.url}", "headers": dict(request.headers), "body": request.body}
+        return _request(fields, given, lookup, as_written=("secret", "env"))
+
+    marks = _filling.Marks(filled(lambda _: "-"))
+    request = filled(marks.mark)
+    headers: dict[str, Json] = {name: marks.written(value) for name, value in request.headers}
+    body = None if request.body is None else marks.written(request.body)
+    return {"request": f"{request.method} {request.url}", "headers": headers, "body": body}
 
 
 def _request(fields: Fields, arguments: str, lookup: _filling.Lookup, as_written: tuple[str, ...] = ()) -> Request:
