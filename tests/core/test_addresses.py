@@ -56,6 +56,29 @@ def test_who_names_translated_addresses_has_not_named_where_they_lead(address: s
     assert allowed(("64:ff9b::/96",)).refusal("64:ff9b::808:808") is None
 
 
+def embedded(length: int, address: str) -> str:
+    """As RFC 6052 puts it behind a prefix of that length in RFC 8215's."""
+    v4, prefix = int(ipaddress.IPv4Address(address)), int(ipaddress.IPv6Address("64:ff9b:1::"))
+    if length == 96:
+        return str(ipaddress.IPv6Address(prefix | v4))
+    before, behind = v4 >> (32 - (64 - length)) if length < 64 else 0, v4 & ((1 << (32 - (64 - length))) - 1)
+    return str(ipaddress.IPv6Address(prefix | before << 64 | behind << (56 - (32 - (64 - length)))))
+
+
+@pytest.mark.parametrize("length", [48, 56, 64, 96])
+@pytest.mark.parametrize("inner", ["127.0.0.1", "169.254.169.254", "10.1.2.3", "192.168.0.1"])
+def test_a_network_of_ones_own_that_translates_leads_nowhere_either(length: int, inner: str) -> None:
+    named = allowed(("64:ff9b:1::/48",))
+    assert f"{inner} is " in (named.refusal(embedded(length, inner)) or "")
+    assert named.refusal(embedded(length, "8.8.4.4")) is None
+    assert allowed(("64:ff9b:1::/48", inner)).refusal(embedded(96, inner)) is None
+
+
+def test_the_prefix_is_read_as_it_is_written_down() -> None:
+    written = {48: "64:ff9b:1:c000:2:2100::", 56: "64:ff9b:1:c0:0:221::", 64: "64:ff9b:1:0:c0:2:2100:0", 96: "64:ff9b:1::c000:221"}
+    assert {length: embedded(length, "192.0.2.33") for length in written} == written
+
+
 @pytest.mark.parametrize("text", ["fe80::1%eth0", "localhost", "", "1.2.3", "0x7f.1"])
 def test_what_is_no_address_is_refused(text: str) -> None:
     assert allowed(("0.0.0.0/0", "::/0")).refusal(text) == f"{text} is no address"

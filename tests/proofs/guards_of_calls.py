@@ -37,9 +37,23 @@ OF_CALLS: tuple[Guard, ...] = (
     Guard(
         "translated addresses are seen through",
         "I3",
-        "            return self.refusal(str(inner)) if inner is not None else None\n",
+        "            return next((why for why in map(self.refusal, map(str, inner)) if why is not None), None)\n",
         "            return None\n",
         (ADDRESSES + "test_who_names_translated_addresses_has_not_named_where_they_lead",),
+    ),
+    Guard(
+        "a translation of a network's own is seen through",
+        "I3",
+        '    if address in IPv6Network("64:ff9b:1::/48"):\n',
+        "    if False:\n",
+        (ADDRESSES + "test_a_network_of_ones_own_that_translates_leads_nowhere_either",),
+    ),
+    Guard(
+        "nothing in an argument reads as a reference",
+        "I12",
+        'text.replace("${", "$${"))\n',
+        "text)\n",
+        (HTTP + "test_what_a_person_decides_on_reads_back_as_what_is_sent",),
     ),
     Guard(
         "outside of what is given to anybody nothing is public",

@@ -60,7 +60,7 @@ class Allowed(NamedTuple):
             return f"{text} is no address"
         if self.names(address):
             inner = _inside(address)  # who names a network of translated addresses has not named where they lead
-            return self.refusal(str(inner)) if inner is not None else None
+            return next((why for why in map(self.refusal, map(str, inner)) if why is not None), None)
         kind = kind_of(address)
         return None if kind is None else f"{text} is {kind}, and is not named in allow_hosts"
 
@@ -103,10 +103,22 @@ def _address(text: str) -> Address | None:
         return None
 
 
-def _inside(address: Address) -> IPv4Address | None:
-    """The IPv4 address that a translated one leads to."""
+def _inside(address: Address) -> tuple[IPv4Address, ...]:
+    """The IPv4 addresses that a translated one may lead to."""
     if not isinstance(address, IPv6Address):
-        return None
+        return ()
     if address in IPv6Network("64:ff9b::/96"):
-        return IPv4Address(int(address) & 0xFFFFFFFF)
-    return address.ipv4_mapped or address.sixtofour or (address.teredo[1] if address.teredo else None)
+        return (IPv4Address(int(address) & 0xFFFFFFFF),)
+    if address in IPv6Network("64:ff9b:1::/48"):
+        return _local(int(address))
+    inner = address.ipv4_mapped or address.sixtofour or (address.teredo[1] if address.teredo else None)
+    return () if inner is None else (inner,)
+
+
+def _local(bits: int) -> tuple[IPv4Address, ...]:
+    """Of RFC 8215's prefix, in which a network has one of its own of any length: wherever RFC 6052 would put an address. It leaves out the
+    bits from 64 to 71, and what stands behind the address is zero."""
+    joined = (bits >> 64 & 0xFFFF) << 56 | bits & ((1 << 56) - 1)  # from bit 48 on, without those
+    lengths = (40, 32, 24, 0) if not bits >> 56 & 0xFF else (0,)  # bits behind the address
+    found = [joined >> behind & 0xFFFFFFFF for behind in lengths if not joined & ((1 << behind) - 1)]
+    return tuple(map(IPv4Address, [one for one in found if one] or found))
