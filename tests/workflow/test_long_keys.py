@@ -7,8 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from toolgate_cli.core import marks
 from toolgate_cli.core.errors import ToolgateError
+from toolgate_cli.core.fields import Key
+from toolgate_cli.core.types import Json
 from toolgate_cli.models._script import load
+from toolgate_cli.steps import assign
 from toolgate_cli.workflow.document import parse_strictly
 from toolgate_cli.workflow.reading import Source, stamp
 
@@ -27,3 +31,21 @@ def test_a_script_of_turns_too(tmp_path: Path) -> None:
     began = time.process_time()
     assert load(str(tmp_path), "s.toml") == ((), ("s.toml: line 2: a key has more than 64 parts",))
     assert time.process_time() - began < 2
+
+
+def test_what_may_be_anything_is_gone_through_without_a_look_at_types(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A short line of dots makes a great many values: what each costs is what a file of them costs."""
+    deep: dict[str, Json] = {"a": 1}
+    for _ in range(60):
+        deep = {"a": deep}
+    looks = []
+    real = marks.without_markers
+    monkeypatch.setattr(marks, "without_markers", lambda hint: looks.append(hint) or real(hint))
+    found = [*marks.marked(assign.Fields, {"set": {f"k{n}": deep for n in range(10)}})]
+    assert len(looks) < 30 and len(found) == 10 * 62
+
+
+def test_every_key_and_text_of_it_is_found_in_its_order() -> None:
+    found = [*marks.marked(assign.Fields, {"set": {"k": {"x": ["t", {"y": 1}]}, "l": "u"}})]
+    keys = [(one.path, one.text) for one in found if isinstance(one.marker, Key)]
+    assert keys == [(("set", "k"), "k"), (("set", "l"), "l"), (("set", "k", "x"), "x"), (("set", "k", "x", 1, "y"), "y")]

@@ -31,7 +31,10 @@ def marked(fields: type, raw: Mapping[str, Json], path: KeyPath = ()) -> Iterato
 def _walk(hint: Any, outer: tuple[object, ...], raw: Json, path: KeyPath) -> Iterator[Marked]:
     bare, own = without_markers(hint)
     markers = outer + own
-    if isinstance(raw, str):
+    if is_json(bare):
+        if markers:
+            yield from _walk_json(markers, raw, path)
+    elif isinstance(raw, str):
         yield from (Marked(marker, path, raw) for marker in markers if not _of_keys(marker))
         if is_union(bare):
             yield from (Marked(marker, path, raw) for part in get_args(bare) for marker in without_markers(part)[1])
@@ -46,6 +49,24 @@ def _walk(hint: Any, outer: tuple[object, ...], raw: Json, path: KeyPath) -> Ite
             return
         for key, item in raw.items():
             yield from _walk(_inside(bare, dict), markers, item, (*path, key))
+
+
+def _walk_json(markers: tuple[object, ...], raw: Json, path: KeyPath) -> list[Marked]:
+    """Of a value that may be anything; without a look at types, for a file can hold a great many of such values."""
+    of_keys = [marker for marker in markers if _of_keys(marker)]
+    of_texts = [marker for marker in markers if not _of_keys(marker)]
+    found: list[Marked] = []
+    left: list[tuple[Json, KeyPath]] = [(raw, path)]
+    while left:
+        value, at = left.pop()
+        if isinstance(value, str):
+            found += (Marked(marker, at, value) for marker in of_texts)
+        elif isinstance(value, list):
+            left += [(item, (*at, number)) for number, item in enumerate(value)][::-1]
+        elif isinstance(value, dict):
+            found += (Marked(marker, (*at, key), key) for marker in of_keys for key in value)
+            left += [(item, (*at, key)) for key, item in value.items()][::-1]
+    return found
 
 
 class Held(NamedTuple):
