@@ -15,7 +15,7 @@ from toolgate_cli.host import running
 from toolgate_cli.host.child import Command
 
 from . import texts
-from .fakes import COMPLETE, FAILED, LOST, OK, PERMANENT, UNSENT, Started, call
+from .fakes import COMPLETE, DECLINED, FAILED, LOST, OK, PERMANENT, UNSENT, Started, call
 from .kit import Home, dies
 
 # class then, class now -> starts after a retry that fails clearly, of 3 attempts that are allowed
@@ -134,6 +134,21 @@ def test_a_cancel_leaves_nothing_of_a_call_that_was_never_started(home: Home, fl
     run = home.start(flow)
     home.desk().cancel(run, None)
     assert home.rows(run) == [] and home.types(run).count("TOOL_INVOCATION_CANCELLED") == 1
+
+
+@pytest.mark.parametrize(("flow", "stays"), [("free", True), ("read", False)])
+def test_a_start_that_declines_too_late_leaves_the_doubt_of_the_one_before_it(home: Home, flow: str, stays: bool) -> None:
+    def cancelled(_started: Started) -> ToolResult:
+        home.desk("bob").cancel(home.events()[-1].run_id or "", None)
+        return DECLINED
+
+    for tool in ("free.send", "read.it"):
+        home.tools.plan[tool] = [LOST, cancelled]
+    run = home.start(flow)
+    if flow == "free":
+        home.decide("retry", run, may_run_twice=True)
+    assert home.run(run).status == "CANCELLED" and len(home.tools.starts) == 2
+    assert [(row.origin, row.doubt, row.starts) for row in home.rows(run)] == ([("OUTCOME_UNKNOWN", "unsafe", 2)] if stays else [])
 
 
 # ---- cancel between the record of a start and the start ----

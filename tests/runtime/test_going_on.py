@@ -7,7 +7,7 @@ import pytest
 from toolgate_cli.core.errors import ToolgateError
 
 from . import texts
-from .fakes import COMPLETE, FAILED, LOST, OK, call
+from .fakes import COMPLETE, DECLINED, FAILED, LOST, OK, call
 from .kit import Home, dies, payload
 from .texts import step, uses
 from .watch import changed
@@ -391,6 +391,31 @@ def test_a_retried_step_inherits_the_doubt_of_its_call(home: Home) -> None:
     assert len(home.tools.starts) == 1
     home.desk().retry_step(run, "pay", may_run_twice=True)
     assert len(home.tools.starts) == 2 and payload(home.events(run, "STEP_RETRIED")[-1])["may_run_twice"] is True
+
+
+@pytest.mark.parametrize("tool", ["free.send", "idem.put"])
+def test_a_start_that_declines_says_nothing_of_the_one_before_it(home: Home, tool: str) -> None:
+    home.write(doubt=texts.flow("doubt", uses("pay", tool), step("stop", "fail", reason="no")))
+    home.tools.plan[tool] = [LOST, DECLINED]
+    run = home.start("doubt")
+    if tool == "free.send":
+        home.decide("retry", run, may_run_twice=True)
+    [event] = home.events(run, "TOOL_INVOCATION_COMPLETED")
+    assert (payload(event)["outcome"], payload(event)["effect_applied"]) == ("business_failed", "unknown")
+    with pytest.raises(ToolgateError) as caught:
+        home.desk().retry_step(run, "pay")
+    assert caught.value.kind == "unknown_outcome" and len(home.tools.starts) == 2
+    home.desk().retry_step(run, "pay", may_run_twice=True)
+    assert len(home.tools.starts) == 3
+
+
+def test_a_step_that_declined_in_its_first_start_is_retried_without_a_word_more(home: Home) -> None:
+    home.write(doubt=texts.flow("doubt", uses("pay", "free.send"), step("stop", "fail", reason="no")))
+    home.tools.plan["free.send"] = [DECLINED]
+    run = home.start("doubt")
+    assert payload(home.events(run, "TOOL_INVOCATION_COMPLETED")[0])["effect_applied"] == "no"
+    home.desk().retry_step(run, "pay")
+    assert len(home.tools.starts) == 2
 
 
 def test_a_doubt_that_a_person_settled_is_none(home: Home) -> None:

@@ -10,7 +10,7 @@ from ..core.config import Config, Tool
 from ..core.records import Attempt, Call, Outcome, Row, Run
 from ..core.results import Judged, ToolResult
 from ..core.soundness import clean
-from ..core.types import Json
+from ..core.types import Effect, Json
 from . import rounds
 from .gate import Claim
 from .parking import digest, keep
@@ -36,11 +36,13 @@ def settle(unit: Unit, run: Run, claim: Claim, result: ToolResult, config: Confi
         _late(unit, run, claim, held, judged, result, facts)
         return None
     if judged.kind in ("success", "business"):
+        if judged.kind == "business" and _matters(held.row.doubt):
+            judged = judged._replace(effect_applied="unknown")  # this start did nothing; of an earlier one nobody knows more than before
         status: Literal["succeeded", "business_failed"] = "succeeded" if judged.kind == "success" else "business_failed"
         unit.tx.add(
             [Outcome(claim.call_id, status, judged.dispatched, judged.effect_applied, judged.code, judged.body, result.size, unit.now)]
         )
-        told: dict[str, Json] = {**facts, "outcome": status}
+        told: dict[str, Json] = {**facts, "effect_applied": judged.effect_applied, "outcome": status}
         unit.record("TOOL_INVOCATION_COMPLETED", run, told, call=claim.call, digest=held.row.call_digest, attempt=held.number)
         return None
     if judged.kind == "confirm":
@@ -116,13 +118,14 @@ def _late(unit: Unit, run: Run, claim: Claim, held: Attempt | None, judged: Judg
     told: dict[str, Json] = {**facts, "kind": judged.kind}
     digest = held.row.call_digest if held else claim.attempt.row.call_digest
     unit.record("TOOL_INVOCATION_LATE_RESULT", run, told, call=claim.call, digest=digest, attempt=claim.attempt.number)
-    if held is not None and judged.kind not in ("success", "business"):
+    settled = judged.kind == "success" or (judged.kind == "business" and held is not None and not _matters(held.row.doubt))
+    if held is not None and not settled:
         cancelled(unit, run, claim.call, _after_start(held, claim.tool, judged, result)._replace(reason=judged.message))
 
 
 def cancelled(unit: Unit, run: Run, call: Call, row: Row) -> None:
     """What is left of a call whose run was cancelled: its doubt, if it has any that matters, is listed until a person settles it."""
-    if row.doubt in (None, "read_only"):
+    if not _matters(row.doubt):
         unit.record("TOOL_INVOCATION_CANCELLED", run, {"reason": row.reason}, call=call, digest=row.call_digest, attempt=row.starts or None)
     else:
         keep(
@@ -133,6 +136,11 @@ def cancelled(unit: Unit, run: Run, call: Call, row: Row) -> None:
             "TOOL_INVOCATION_OUTCOME_UNKNOWN",
             {"phase": "INVOKE", "message": row.reason},
         )
+
+
+def _matters(doubt: Effect | None) -> bool:
+    """Whether there is something to find out: what only reads has changed nothing."""
+    return doubt not in (None, "read_only")
 
 
 def overtaken(unit: Unit, run: Run, call: Call, waiting: Attempt) -> None:
