@@ -12,7 +12,7 @@ from toolgate_cli.core.results import ToolResult
 from toolgate_cli.core.types import Json
 
 from . import texts
-from .fakes import FAILED, LOST, call
+from .fakes import FAILED, LOST, Started, call
 from .kit import Home, payload
 
 NO = ToolResult("answered", ok=False, code=1, message="only 2 are left")
@@ -60,6 +60,23 @@ def test_it_is_asked_before_a_person_is_and_again_before_the_start(home: Home) -
     [tool] = home.tools.starts
     assert {(one.call, one.key, one.arguments) for one in probed} == {(tool.call, tool.key, tool.arguments)}
     assert all(one.limits.asks for one in probed) and not tool.limits.asks
+
+
+def test_one_that_changes_the_home_is_not_asked_for_ever(home: Home) -> None:
+    checked(home, "ask.send")
+
+    def changes(_started: Started) -> ToolResult:
+        file = home.folder / "toolgate.toml"
+        file.write_text(file.read_text() + "# once more\n")
+        return YES
+
+    home.tools.answers["precheck"] = [changes] * 9
+    run = home.start("ask")
+    assert asked(home) == 3 and home.tools.starts == [] and home.rows(run) == []
+    home.tools.answers["precheck"] = [YES]
+    home.processes[-1].end()
+    home.desk().continue_run(run)
+    assert home.row(run).origin == "APPROVAL_REQUIRED" and asked(home) == 4
 
 
 def test_a_refusal_after_the_approval_uses_it_up_and_starts_nothing(home: Home) -> None:

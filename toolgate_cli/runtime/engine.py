@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 Came: TypeAlias = ToolResult | Completion | Filled | Observed | ToolgateError | None  # what an outside work brought
 PASSES = 100  # how often a world that keeps changing is read again
+ASKS = 3  # how often one probe is run for one pass: it is asked anew where a file changed meanwhile, and may be what changes it
 
 
 class Engine:
@@ -39,6 +40,7 @@ class Engine:
         self.world = world
         self.faults: dict[str, ToolgateError] = {}  # run -> what kept it from being carried on
         self._passes = 0
+        self._asks: dict[tuple[str, str], int] = {}  # probe and call -> how often it was run in this pass
         for name in kinds:
             ports.step_kind(name)  # imported now: no module is while the store is locked (I7)
         self._warm()
@@ -77,12 +79,18 @@ class Engine:
 
     def _ask(self, probes: Sequence[Probe]) -> None:
         for probe in probes:
+            of = probe.name, probe.call_id
+            if self._asks.get(of, 0) >= ASKS:
+                what = f"the files of this home change while the {probe.name} of {probe.capability} is asked"
+                raise ToolgateError("invalid", what, "it is to change nothing: mend it, then try again", retryable=True)
             answer = gate.ask(self.ports, probe, self.world)
             if answer is not None:
+                self._asks[of] = self._asks.get(of, 0) + 1
                 self.world = self.world._replace(answers={**self.world.answers, probe: answer})
 
     def forget(self) -> None:
         """What probes answered counts for one pass, and never for a later one."""
+        self._asks.clear()
         if self.world.answers:
             self.world = self.world._replace(answers={})
 
