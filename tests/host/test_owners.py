@@ -184,7 +184,7 @@ def test_a_lock_file_that_fails_to_close_is_left_all_the_same(owners: FileOwners
 # ---- fences ----
 def test_a_fence_without_survivors_is_removed(owners: FileOwners, folder: str) -> None:
     name, descriptor = owners.fence()
-    assert name[0] == "f" and os.get_inheritable(descriptor)
+    assert name[0] == "f" and not os.get_inheritable(descriptor), "spawning hands it to the tool, and to nobody else"
     assert owners.left_behind(name) is True
     assert owners.release(name, descriptor) is False
     assert os.listdir(folder) == []

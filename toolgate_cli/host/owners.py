@@ -144,11 +144,10 @@ class FileOwners:
 
     # ---- fences ----
     def fence(self, name: str | None = None) -> tuple[str, int]:
-        """A new lock that a tool keeps: its name (a fresh one unless it is given), and a descriptor to hand to the tool (`pass_fds`).
-        Raises OSError."""
+        """A new lock that a tool keeps: its name (a fresh one unless it is given), and a descriptor that the tool inherits. Raises
+        OSError."""
         name, descriptor = self._new("f", name)
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        os.set_inheritable(descriptor, True)
         return name, descriptor
 
     def release(self, name: str, descriptor: int) -> bool:
