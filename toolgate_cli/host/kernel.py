@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import time
+from _thread import get_native_id
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
@@ -68,6 +69,12 @@ def unstopped() -> Iterator[None]:
     finally:
         for number, handler in was.items():
             signal.signal(number, signal.SIG_DFL if handler is None else handler)
+
+
+def only_from_the_main_thread(what: str) -> None:
+    """RuntimeError elsewhere: see `tie_to_parent`. By the kernel's own numbers, for `threading` is not loaded for a start."""
+    if get_native_id() != os.getpid():
+        raise RuntimeError(f"{what} is started from the main thread")
 
 
 def tie_to_parent() -> Callable[[], None]:

@@ -6,7 +6,6 @@ from __future__ import annotations
 import os
 import selectors
 import signal
-import threading
 from collections import deque
 from collections.abc import Callable
 from contextlib import AbstractContextManager, ExitStack, suppress
@@ -33,12 +32,11 @@ class Left(NamedTuple):
 
 
 class Peer:
-    """Raises OSError or ValueError where nothing was started. From the main thread only: see kernel.tie_to_parent.
+    """Raises OSError or ValueError where nothing was started. From the main thread only.
     `taken`: bytes of what was sent that its input has taken; `over`: nothing more will come from it."""
 
     def __init__(self, command: Command, line_bytes: int, secrets: Secrets) -> None:
-        if threading.current_thread() is not threading.main_thread():
-            raise RuntimeError("a server is started from the main thread")
+        kernel.only_from_the_main_thread("a server")
         self.taken = 0
         self.over = False
         self.left: Left | None = None

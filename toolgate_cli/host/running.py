@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-from _thread import get_native_id
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Literal
@@ -33,9 +32,8 @@ def ready() -> None:
 
 def run(command: Command, timeout: float, output_bytes: int, stop: Callable[[], bool], secrets: Secrets = NONE) -> Ended:
     """What it writes is kept without the values of `secrets`. An exception that a signal handler raises goes on once the tree is killed.
-    From the main thread only: see kernel.tie_to_parent."""
-    if get_native_id() != os.getpid():
-        raise RuntimeError("a tool is started from the main thread")
+    From the main thread only."""
+    kernel.only_from_the_main_thread("a tool")
     if timeout <= 0:
         return Ended("not_started", fault="no time was left for it")
     deadline = kernel.now() + timeout
