@@ -148,6 +148,7 @@ def test_what_nobody_answered_in_time_is_not_started_again(home: Home, rules: di
     assert refused.value.kind == "expired" and len(home.tools.starts) == 1
     if rules is GONE:
         assert home.run(run).status == "COMPLETED" and home.outcome(row.id).status == "rejected"
+        assert home.value(run, "tool.half.put.error") == "the question expired"
         return
     assert home.row(run) == row
     home.decide("reject", run)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from ..core import canonical
 from ..core.person import SYSTEM
 from ..core.records import Attempt, Call, Outcome, Row, Run
-from ..core.types import Json
+from ..core.types import Fact, Json
 from . import ownership, parking, settling, standing
 from .departed import as_row, dead, effect_of
 from .place import put as put_run
@@ -97,7 +97,8 @@ def end_survivors(ports: Ports, row: Row) -> None:
 
 def expire(unit: Unit, run: Run, row: Row, call: Call) -> None:
     """Settles a row that was claimed because its time is over and its rule says `reject`."""
+    why = "the question expired" if row.origin == "CONFIRMATION_REQUIRED" else "the approval expired"
+    known: Fact = "no" if row.starts == 0 else "unknown"
     unit.record("TOOL_INVOCATION_EXPIRED", run, {"expires_at": row.expires_at, "version": row.version}, call=call, digest=row.call_digest)
-    unit.tx.add([Outcome(row.id, "rejected", "no" if row.starts == 0 else "unknown", "no" if row.starts == 0 else "unknown", "expired",
-                         canonical.encode("the approval expired"), None, unit.now)])  # fmt: skip
-    unit.decided("TOOL_INVOCATION_REJECTED", run, row, call, {"reason": "the approval expired"}, SYSTEM)
+    unit.tx.add([Outcome(row.id, "rejected", known, known, "expired", canonical.encode(why), None, unit.now)])
+    unit.decided("TOOL_INVOCATION_REJECTED", run, row, call, {"reason": why}, SYSTEM)
