@@ -31,6 +31,7 @@ def run(
 ) -> int:
     """Approve the call that waits: it runs exactly as it was shown.
 
+    A tool that stopped half-way with a question is told yes.
     With --arguments: with other arguments, as a new revision; it runs if the policy asks for nobody else, and waits again if it does.
     With --step: pass the step gate or the escalation that the run waits for.
     """

@@ -22,6 +22,7 @@ def run(
 ) -> int:
     """Reject the call that waits: it never runs, the run goes on.
 
+    A tool that stopped half-way with a question is told no.
     With --step: refuse the step gate or the escalation; the run ends as failed.
     """
     choose = choice(frame, "reject", words, step)
