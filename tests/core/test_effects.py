@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolgate_cli.core.effects import Kind, Next, Verdict, after, after_reconciling, backoff, doubtful, repeatable, stricter
+from toolgate_cli.core.effects import Kind, Next, Reconciliation, after, after_reconciling, backoff, doubtful, repeatable, stricter
 from toolgate_cli.core.types import Effect
 
 CELLS: list[tuple[Kind, Effect, Next, Next]] = [
@@ -47,7 +47,7 @@ def test_a_cell_says_what_follows(kind: Kind, effect: Effect, left: Next, used_u
     assert after(kind, effect, False) == used_up
 
 
-RECONCILED: list[tuple[Verdict, Next, Next]] = [
+RECONCILED: list[tuple[Reconciliation, Next, Next]] = [
     ("applied", "settle", "settle"),
     ("not_applied", "repeat", "EXECUTION_FAILED"),
     ("unknown", "OUTCOME_UNKNOWN", "OUTCOME_UNKNOWN"),
@@ -55,7 +55,7 @@ RECONCILED: list[tuple[Verdict, Next, Next]] = [
 
 
 @pytest.mark.parametrize(("verdict", "left", "used_up"), RECONCILED)
-def test_what_follows_the_word_of_a_reconciler(verdict: Verdict, left: Next, used_up: Next) -> None:
+def test_what_follows_the_word_of_a_reconciler(verdict: Reconciliation, left: Next, used_up: Next) -> None:
     assert (after_reconciling(verdict, True), after_reconciling(verdict, False)) == (left, used_up)
 
 

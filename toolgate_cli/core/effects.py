@@ -7,7 +7,7 @@ from typing import Literal
 
 from .types import Effect
 
-Verdict = Literal["applied", "not_applied", "unknown"]  # of a reconciler
+Reconciliation = Literal["applied", "not_applied", "unknown"]  # what a reconciler says
 
 Kind = Literal["success", "business", "permanent", "not_dispatched", "answered", "uncertain", "confirm"]  # of results.Judged
 Next = Literal["settle", "repeat", "reconcile", "EXECUTION_FAILED", "OUTCOME_UNKNOWN", "CONFIRMATION_REQUIRED"]
@@ -69,7 +69,7 @@ def after(judged_kind: Kind, effect: Effect, attempts_left: bool) -> Next:
     return left if attempts_left else used_up
 
 
-def after_reconciling(verdict: Verdict, attempts_left: bool) -> Literal["settle", "repeat", "EXECUTION_FAILED", "OUTCOME_UNKNOWN"]:
+def after_reconciling(verdict: Reconciliation, attempts_left: bool) -> Literal["settle", "repeat", "EXECUTION_FAILED", "OUTCOME_UNKNOWN"]:
     """What follows the reconciler's answer about an attempt."""
     if verdict == "applied":
         return "settle"

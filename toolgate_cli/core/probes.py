@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from . import canonical
-from .effects import Verdict
+from .effects import Reconciliation
 from .errors import ToolgateError
 from .results import ToolResult
 from .soundness import clean
@@ -15,7 +15,7 @@ class Reconciled(NamedTuple):
     """What a reconciler found out; `result` only where it was applied, `message` why it is not known, or what is odd about that result
     (`mark`, as of a result of the tool itself)."""
 
-    verdict: Verdict
+    verdict: Reconciliation
     result: Json = None
     message: str = ""
     mark: str | None = None
