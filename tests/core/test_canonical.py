@@ -241,6 +241,11 @@ def test_arguments_come_back_as_canonical_text() -> None:
     assert canonical.receive(' {"b": 1, "a": "\\u00e4"} ', True, LIMITS) == '{"a":"ä","b":1}'
 
 
+def test_what_came_as_text_is_remembered_as_its_canonical_text_is_read() -> None:
+    text = canonical.receive('{"b": [{"d": 1, "c": 1.50}], "a": {"z": null, "y": -0.0}}', True, LIMITS)
+    assert repr(canonical.shared(text)) == repr(canonical.parse(text))
+
+
 @pytest.mark.parametrize("value", [[], "{}", 1, None, True])
 def test_arguments_that_are_no_object_are_refused(value: Any) -> None:
     assert code(canonical.receive, value, False, LIMITS) == "INVALID_TYPE at ''"

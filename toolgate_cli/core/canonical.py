@@ -152,8 +152,15 @@ def receive(arguments: Json, raw: bool, limits: Limits) -> str:
         refuse("INVALID_TYPE", "", "arguments are one JSON object")
     text = check_limits(value, limits)
     if raw:  # nobody else has this value
-        _share(text, value)
+        _share(text, _in_order(value))
     return text
+
+
+def _in_order(value: Json) -> Json:
+    """As the canonical text is read: what is said of several members comes in the same order now and in a later process."""
+    if isinstance(value, dict):
+        return {key: _in_order(value[key]) for key in sorted(value)}
+    return list(map(_in_order, value)) if isinstance(value, list) else value
 
 
 def _check_size(text: str, limits: Limits) -> None:
