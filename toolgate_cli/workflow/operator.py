@@ -54,7 +54,7 @@ def _tool(name: str, raw: Table, gate: shapes.Gate, kinds: Kinds, outside: Outsi
     )  # fmt: skip
     asks: dict[str, Json] = {} if exits.confirm is None else {"confirm": exits.confirm}
     failures = tuple(map(_fail_when, made.fail_when))
-    asked = probes(raw)
+    asked = _probes(raw)
     declared: Json = {
         "provider": provider,
         "table": own,
@@ -96,9 +96,9 @@ def _tool(name: str, raw: Table, gate: shapes.Gate, kinds: Kinds, outside: Outsi
     )
 
 
-def probes(raw: Mapping[str, Json]) -> dict[ProbeName, dict[str, Json]]:
+def _probes(raw: Mapping[str, Json]) -> dict[ProbeName, dict[str, Json]]:
     """The tables of a tool's read-only commands, each as that of a command tool."""
-    named: dict[ProbeName, Json] = {"precheck": raw.get("precheck"), "reconcile": raw.get("reconcile")}
+    named: dict[ProbeName, Json] = {name: raw.get(name) for name in shapes.PROBES}
     tenant_of = raw.get("tenant_of")
     if isinstance(tenant_of, dict) and "command" in tenant_of:
         named["tenant_of"] = {"argv": tenant_of["command"]}

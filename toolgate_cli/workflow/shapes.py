@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Annotated, Literal
 
 from ..core.fields import Between, Duration, Path, Pattern
-from ..core.types import Decision, Effect, Json, Safety
+from ..core.types import Decision, Effect, Json, ProbeName, Safety
 from ..core.values import NamedTuple
 
 Text = Annotated[str, Between(1, None)]
@@ -85,7 +85,7 @@ class Tool(NamedTuple):
     reconcile: Mapping[str, Json] | None = None
 
 
-PROBES = ("precheck", "reconcile")  # of these keys the tables are read-only commands
+PROBES: tuple[ProbeName, ...] = ("precheck", "reconcile")  # of these keys the tables are read-only commands
 
 
 class When(NamedTuple):
