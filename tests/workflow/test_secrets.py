@@ -144,6 +144,8 @@ def test_where_a_secret_would_be_seen_it_is_refused_at_load(home: Home, old: str
     home.edit("toolgate.toml", old, new)
     error = home.refusal()
     assert "a secret cannot stand here: ${secret.PAY_TOKEN}" in error.message and "command.env" in error.hint
+    said = error.hint.removeprefix("it can stand in ").split(", ")
+    assert "precheck.env" in said and len(said) == len(set(said))
 
 
 def test_a_literal_that_looks_like_one_is_a_literal(home: Home) -> None:

@@ -78,9 +78,10 @@ def _named(raw: Table, section: str) -> Iterator[tuple[str, dict[str, Json]]]:
 
 def _where(kinds: Kinds) -> str:
     """The fields that can take one."""
-    found = [f"{name}.{field}" for name in kinds.providers() for field in _fields(kinds.provider(name).Fields)]
+    tables = {name: name for name in kinds.providers()} | dict.fromkeys(PROBES, PROBER)
+    found = [f"{key}.{field}" for key, provider in tables.items() for field in _fields(kinds.provider(provider).Fields)]
     found += [f"models: {field}" for name in kinds.models() for field in _fields(kinds.model(name).Fields)]
-    return "it can stand in " + ", ".join(found)
+    return "it can stand in " + ", ".join(dict.fromkeys(found))
 
 
 def _fields(fields: type) -> Iterator[str]:
