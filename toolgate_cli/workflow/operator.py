@@ -48,31 +48,8 @@ def _tool(name: str, raw: Table, gate: shapes.Gate, kinds: Kinds, outside: Outsi
     made: shapes.Tool = table(shapes.Tool, raw)
     [provider] = [known for known in kinds.providers() if known in raw]
     own = cast(Table, raw[provider])
-    schema = _schema(made, outside)
-    exits = config.ExitRules(
-        made.exit.not_dispatched, made.exit.permanent, {int(code): word for code, word in made.exit.business.items()}, made.exit.confirm
-    )  # fmt: skip
-    asks: dict[str, Json] = {} if exits.confirm is None else {"confirm": exits.confirm}
-    failures = tuple(map(_fail_when, made.fail_when))
-    asked = _probes(raw)
-    declared: Json = {
-        "provider": provider,
-        "table": own,
-        "schema": schema,
-        "description": made.description,
-        "safety": made.safety,
-        "effect": made.effect,
-        "exit": {
-            "not_dispatched": list(exits.not_dispatched),
-            "permanent": list(exits.permanent),
-            "business": {str(code): word for code, word in exits.business.items()},
-            **asks,
-        },
-        "fail_when": [[*failure.condition, failure.code, failure.on_missing] for failure in failures],
-        **({} if made.output_schema is None else {"output_schema": made.output_schema}),
-        **{str(name): held for name, held in asked.items()},
-    }
-    return config.Tool(
+    schema, asked = _schema(made, outside), _probes(raw)
+    tool = config.Tool(
         capability=name,
         description=made.description,
         title=made.title,
@@ -86,14 +63,42 @@ def _tool(name: str, raw: Table, gate: shapes.Gate, kinds: Kinds, outside: Outsi
         schema_digest=sha256(canonical.encode(schema)),
         provider=provider,
         fields=table(kinds.provider(provider).Fields, own),
-        exit=exits,
-        fail_when=failures,
-        declared=declared,
+        exit=_exit(made.exit),
+        fail_when=tuple(map(_fail_when, made.fail_when)),
+        declared=None,
         secrets=references.secrets([own, *asked.values()]),
         tenant_of=None if made.tenant_of is None else made.tenant_of.arg,
         output_schema=made.output_schema,
         probes={name: table(kinds.provider(config.PROBER).Fields, held) for name, held in asked.items()},
     )
+    return tool._replace(declared=_declared(tool, own, asked))
+
+
+def _declared(tool: config.Tool, own: Table, asked: Mapping[ProbeName, dict[str, Json]]) -> Json:
+    """What the definition digest covers of this file: what a person decides on. `own`: the provider's table; `asked`: the probes'."""
+    exits = tool.exit
+    asks: dict[str, Json] = {} if exits.confirm is None else {"confirm": exits.confirm}
+    return {
+        "provider": tool.provider,
+        "table": own,
+        "schema": tool.schema,
+        "description": tool.description,
+        "safety": tool.safety,
+        "effect": tool.effect,
+        "exit": {
+            "not_dispatched": list(exits.not_dispatched),
+            "permanent": list(exits.permanent),
+            "business": {str(code): word for code, word in exits.business.items()},
+            **asks,
+        },
+        "fail_when": [[*failure.condition, failure.code, failure.on_missing] for failure in tool.fail_when],
+        **({} if tool.output_schema is None else {"output_schema": tool.output_schema}),
+        **{str(name): held for name, held in asked.items()},
+    }
+
+
+def _exit(made: shapes.Exit) -> config.ExitRules:
+    return config.ExitRules(made.not_dispatched, made.permanent, {int(code): word for code, word in made.business.items()}, made.confirm)
 
 
 def _probes(raw: Mapping[str, Json]) -> dict[ProbeName, dict[str, Json]]:
