@@ -14,7 +14,7 @@ from ..core.types import Json
 from ..host import kernel, lasting
 from ..host.peer import Left
 from ._mcp_message import read
-from ._mcp_session import RELIST, Answer, Broken, Pages, Wait
+from ._mcp_session import RELIST, Answer, Broken, Wait, pages
 
 if TYPE_CHECKING:
     from mcp.client import ClientSession
@@ -86,22 +86,18 @@ class HttpSession:
 
     def offers(self, wait: Wait) -> Mapping[str, Offer]:
         if self._offers is None or kernel.now() - self._listed_at > RELIST:
+            self._offers = None
             self._listed_at = kernel.now()
             try:
-                found = listed(self._pages(wait))
+                found = listed(pages(lambda cursor: self._page(cursor, wait)))
             except Broken as broken:
                 broken.sent = False  # it was asked what there is, and no call was made
                 raise
             self._offers = {offer.name: offer for offer in found}
         return self._offers
 
-    def _pages(self, wait: Wait) -> list[Json]:
-        pages = Pages()
-        cursor: str | None = None
-        while True:
-            cursor = pages.add(self._ask("tools/list", {} if cursor is None else {"cursor": cursor}, wait).message)
-            if cursor is None:
-                return pages.tools
+    def _page(self, cursor: str | None, wait: Wait) -> Mapping[str, Json]:
+        return self._ask("tools/list", {} if cursor is None else {"cursor": cursor}, wait).message
 
     def call(self, name: str, arguments: str, about: Mapping[str, Json], fence: str | None, wait: Wait) -> Answer:
         del fence  # no process of ours

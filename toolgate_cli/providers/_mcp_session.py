@@ -98,28 +98,27 @@ def refusal(error: Json) -> str:
     return f"{error.get('message') or 'an error without words'} ({error.get('code')})"
 
 
-class Pages:
-    """Puts a listing together from its pages, which may be many and may be a circle."""
-
-    def __init__(self) -> None:
-        self.tools: list[Json] = []
-        self._seen: set[str] = set()
-        self._size = 0
-
-    def add(self, message: Mapping[str, Json]) -> str | None:
-        """The cursor of the next page; None: this was the last. Raises Broken."""
+def pages(ask: Callable[[str | None], Mapping[str, Json]]) -> list[Json]:
+    """A listing put together from its pages, which may be many and may be a circle. `ask`: the answer for a cursor, None for the first.
+    Raises Broken."""
+    found: list[Json] = []
+    seen: set[str] = set()
+    cursor: str | None = None
+    size = 0
+    while True:
+        message = ask(cursor)
         result = message.get("result")
         tools = result.get("tools") if isinstance(result, dict) else None
         if not isinstance(result, dict) or not isinstance(tools, list):
             raise Broken("broken", f"tools/list was answered with {refusal(message.get('error'))}")
-        self._size += len(repr(tools))
-        if self._size > MOST_LISTED:
+        size += len(repr(tools))
+        if size > MOST_LISTED:
             raise Broken("broken", "its listing of tools is too long")
-        self.tools += tools
-        cursor = result.get("nextCursor")
-        if cursor is None:
-            return None
-        if not isinstance(cursor, str) or cursor in self._seen or len(self._seen) >= MOST_PAGES or len(self.tools) > MOST_TOOLS:
+        found += tools
+        following = result.get("nextCursor")
+        if following is None:
+            return found
+        if not isinstance(following, str) or following in seen or len(seen) >= MOST_PAGES or len(found) > MOST_TOOLS:
             raise Broken("broken", "its listing of tools does not come to an end")
-        self._seen.add(cursor)
-        return cursor
+        seen.add(following)
+        cursor = following

@@ -18,7 +18,7 @@ from ..host.crash import point
 from ..host.lines import Line
 from ..host.peer import STARTING, Left, Peer
 from ._mcp_message import read
-from ._mcp_session import HANDSHAKES, RELIST, UNSUPPORTED, Answer, Broken, Pages, Wait, client, envelope, refusal, supported
+from ._mcp_session import HANDSHAKES, RELIST, UNSUPPORTED, Answer, Broken, Wait, client, envelope, pages, refusal, supported
 
 LINE_BYTES: Final = 8 << 20
 PROBE = 5.0  # seconds for an answer to server/discover, before a server that may know nothing of it is greeted in the old way
@@ -89,20 +89,15 @@ class StdioSession:
         if self._offers is None or kernel.now() - self._listed_at > RELIST:
             self._offers = None
             self._listed_at = kernel.now()
-            found = listed(self._pages(wait))  # a change that is told from here on is one of what we have then
+            found = listed(pages(lambda cursor: self._page(cursor, wait)))  # a change that is told from here on is one of what we have then
             self._offers = {offer.name: offer for offer in found}
         return self._offers
 
-    def _pages(self, wait: Wait) -> list[Json]:
-        pages = Pages()
-        cursor: str | None = None
-        while True:
-            params: dict[str, Json] = {} if cursor is None else {"cursor": cursor}
-            if self._stateless:
-                params["_meta"] = envelope()
-            cursor = pages.add(self._answer((self._send("tools/list", params),), wait).message)
-            if cursor is None:
-                return pages.tools
+    def _page(self, cursor: str | None, wait: Wait) -> Mapping[str, Json]:
+        params: dict[str, Json] = {} if cursor is None else {"cursor": cursor}
+        if self._stateless:
+            params["_meta"] = envelope()
+        return self._answer((self._send("tools/list", params),), wait).message
 
     def call(self, name: str, arguments: str, about: Mapping[str, Json], fence: str | None, wait: Wait) -> Answer:
         meta = canonical.encode({**about, **(envelope() if self._stateless else {})})
