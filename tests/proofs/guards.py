@@ -281,7 +281,7 @@ BEFORE_A_START: tuple[Guard, ...] = (
     Guard(
         "long stretches are committed on their way",
         "I7",
-        "STRETCH = 1024",
+        "STRETCH = 1000",
         "STRETCH = 1000000",
         (WHOLE + "test_a_long_stretch_of_pure_steps_is_committed_on_its_way",),
     ),

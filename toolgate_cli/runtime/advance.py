@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from .plugs import StepKind
 
 Handler = Callable[[Place, Intent], Walk]
-STRETCH = 1024  # plans after which a transaction ends
+STRETCH = 1000  # plans of steps after which a transaction ends, before the next step (I7)
 GOING_ON = (More, Fill, Observing)  # what starts nothing: the gate and `asking` keep the deadline of all else
 
 
@@ -57,7 +57,7 @@ def advance(unit: Unit, run: Run, world: World, arrived: Arrived = None) -> Work
     while goes_on:
         run, frames, work, goes_on = _step(unit, run, definition, world, frames)
         planned += 1
-        if goes_on and planned >= STRETCH:
+        if goes_on and planned >= STRETCH and not _is_over(definition, frames):
             work, goes_on = More(), False
         if isinstance(work, GOING_ON) and (late := past_deadline(world.config, run.created_at, unit.now, unit.behind)):
             run, work = _overdue(unit, run, definition, frames, late), None
@@ -72,6 +72,10 @@ def _overdue(unit: Unit, run: Run, definition: Definition, frames: Cursor, reaso
     flow = definition.within(frames)
     at = frames[:-1] if blocks.is_over(frames[-1], flow.sequence(frames[-1].block)) and len(frames) > 1 else frames
     return fail_step(unit, run, definition.path(at), reason, frames[0].position)
+
+
+def _is_over(definition: Definition, frames: Cursor) -> bool:
+    return blocks.is_over(frames[-1], definition.within(frames).sequence(frames[-1].block))
 
 
 def _step(unit: Unit, run: Run, definition: Definition, world: World, frames: Cursor) -> Walk:
