@@ -123,6 +123,16 @@ def test_who_follows_hears_that_nobody_has_decided_in_time(job: Job, tmp_path: P
     assert waited.returncode == 8 and artefact(tmp_path, "waited.json")["run"]["status"] == "AWAITING_TOOL_APPROVAL"
 
 
+def test_who_follows_a_call_that_was_rejected_does_not_go_on(job: Job, tmp_path: Path, shell: Shell) -> None:
+    job("ask.sh")
+    told = outputs(tmp_path)
+    home = tmp_path / "checkout" / "workflows.example"
+    said = json.loads(shell(f"toolgate reject {told['ref']} -m 'not these notes' --json -q --db {tmp_path}/kept/ci.db", home).stdout)
+    assert said["run"]["error"]["message"] == "there is no tag v0.2.0: not these notes"
+    followed = job("follow.sh", told["run"])
+    assert followed.returncode == 1 and artefact(tmp_path, "waited.json")["run"]["status"] == "FAILED"
+
+
 def test_a_store_that_was_restored_decides_nothing(job: Job, tmp_path: Path) -> None:
     job("ask.sh")
     ref = outputs(tmp_path)["ref"]
