@@ -60,3 +60,20 @@ def test_the_script_of_a_model_that_is_not_there_is_told(home: Home) -> None:
     (home.path / "script.toml").unlink()
     [(message, _)] = warnings(home)
     assert "script.toml" in message and "no" in message
+
+
+def test_a_rule_about_a_workflow_that_is_not_there_is_warned_of_with_what_was_meant(home: Home) -> None:
+    assert warnings(home) == []
+    home.edit("toolgate.toml", 'workflow = "pay"', 'workflow = "pya"')
+    said = f"toolgate.toml:{line('workflow = ')}: policy.rules[1].workflow: there is no workflow pya: the rule never holds (rule big)"
+    assert warnings(home) == [(said, "did you mean pay?")]
+    home.edit("toolgate.toml", 'workflow = "pya"', 'workflow = "pya*"')
+    assert "no workflow matches this pattern" in warnings(home)[0][0]
+    home.edit("toolgate.toml", 'workflow = "pya*"', 'workflow = "p*"')
+    assert warnings(home) == []
+
+
+def test_a_rule_is_not_warned_of_while_a_workflow_cannot_be_read(home: Home) -> None:
+    home.edit("toolgate.toml", 'workflow = "pay"', 'workflow = "pya"')
+    home.write("workflows/pya.toml", "id = ")
+    assert warnings(home) == []

@@ -12,6 +12,7 @@ from ..core.tables import hints
 from ..core.types import Json
 from ..core.world import Needs, World
 from .checks import played
+from .checks.policy import warn_of_workflows
 from .flows import Flow, Flows
 from .issues import Issues, tell
 from .kinds import Kinds
@@ -36,9 +37,12 @@ def inspect(operator: Operator, flows: Flows, pinning: Pinning, kinds: Kinds, ho
         return ((FILE, None, errors, warnings),)  # what a workflow names cannot be looked up
     loaded = operator.load()
     world = World(loaded.config, loaded.stamps, {}, {})
-    missing = tell(FILE, loaded.data.decode(), _missing(loaded.config, kinds, home).warnings)
-    found: list[Seen] = [(FILE, None, (), warnings + _unready(world, pinning) + missing + played.warnings(loaded.config, kinds, home))]
     listed = flows.all(loaded.raw)
+    issues = _missing(loaded.config, kinds, home)
+    if all(flow.fault is None for flow in listed):  # else one of them may be the one
+        warn_of_workflows(loaded.config.policy.rules, [flow.id for flow in listed if flow.id is not None], issues)
+    missing = tell(FILE, loaded.data.decode(), issues.warnings)
+    found: list[Seen] = [(FILE, None, (), warnings + _unready(world, pinning) + missing + played.warnings(loaded.config, kinds, home))]
     for flow in listed:
         faults, notes = ((_told(flow.fault),), ()) if flow.fault is not None else check(flow, loaded.config)
         twins = [other.name for other in listed if other.id == flow.id and other is not flow and flow.id is not None]

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
 
 from ...core import patterns, pointer
+from ...core.config import Rule
 from ...core.types import Json
 from .. import models, shapes
 from ..conditions import check_condition
@@ -149,6 +150,15 @@ class Policy:
             self._issues.add((*path, "approvals") if "approvals" in rule else path, text)
         elif approvals == self._scopes[scope] and rule.get("separate_requester") is True:
             self._issues.warn(path, f"a request of somebody in {scope} can never be approved: nobody is left over")
+
+
+def warn_of_workflows(rules: Iterable[Rule], known: Collection[str], issues: Issues) -> None:
+    """A rule about a workflow that there is not never matches. `known`: the ids of all; the file may be right before they are."""
+    for number, rule in enumerate(rules):
+        if rule.workflow is not None and not any(patterns.matches_name(rule.workflow, id) for id in known):
+            text = "no workflow matches this pattern" if "*" in rule.workflow else f"there is no workflow {rule.workflow}"
+            said = f"{text}: the rule never holds" + (f" (rule {shorten(rule.name)})" if rule.name else "")
+            issues.warn(("policy", "rules", number, "workflow"), said, meant(rule.workflow, known))
 
 
 def _is_about(rule: Mapping[str, Json], name: str, tool: Mapping[str, Json]) -> bool:
