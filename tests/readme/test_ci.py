@@ -133,6 +133,26 @@ def test_who_follows_a_call_that_was_rejected_does_not_go_on(job: Job, tmp_path:
     assert followed.returncode == 1 and artefact(tmp_path, "waited.json")["run"]["status"] == "FAILED"
 
 
+def test_a_run_that_fails_before_anybody_is_asked_is_named_in_the_log_of_its_job(job: Job, tmp_path: Path) -> None:
+    policy = tmp_path / "runner" / "workflows.example" / "toolgate.toml"
+    text = policy.read_text()
+    policy.write_text(text.replace('"git", "-C", "repository"', '"git", "-C", "nowhere"'))
+    asked = job("ask.sh")
+    run = artefact(tmp_path, "started.json")["run"]["id"]
+    assert asked.returncode == 1 and asked.stdout.startswith("::error::nobody was asked") and run in asked.stdout
+    assert not (tmp_path / "checkout" / "outputs").exists()
+    policy.write_text("schema = ")
+    asked = job("ask.sh")
+    assert asked.returncode == 7 and "::error::" in asked.stdout and "toolgate.toml" in asked.stderr
+    [jobs] = blocks.of("yaml")
+    assert "path: started.json" in jobs[: jobs.index("decide:")]
+
+
+def test_a_decision_about_nothing_is_an_error_in_the_log_of_its_job(job: Job) -> None:
+    decided = job("decide.sh", "c0000000000000@000000000000")
+    assert decided.returncode == 3 and decided.stdout.startswith("::error::nothing was decided")
+
+
 def test_a_store_that_was_restored_decides_nothing(job: Job, tmp_path: Path) -> None:
     job("ask.sh")
     ref = outputs(tmp_path)["ref"]
@@ -145,7 +165,8 @@ def test_a_store_that_was_restored_decides_nothing(job: Job, tmp_path: Path) -> 
         file.unlink()
     for file in tmp_path.glob("ci.db*"):
         shutil.copy(file, kept)
-    assert job("decide.sh", ref).returncode == 10
+    decided = job("decide.sh", ref)
+    assert decided.returncode == 10 and decided.stdout.startswith("::error::nothing was decided")
 
 
 def test_waiting_for_an_approval_ends_where_one_is_needed_and_where_none_will_be(example: Path, shell: Shell) -> None:
