@@ -298,6 +298,23 @@ def test_a_secret_without_a_value_parks_the_call_and_says_which(home: Home) -> N
     assert home.tools.names() == ["needs.it"] and home.run(run).status == "COMPLETED"
 
 
+def test_an_approved_call_that_was_kept_from_starting_is_asked_for_again_and_one_that_failed_is_not(home: Home) -> None:
+    more = '[tools."needs.it"]\ninput_schema = "any-object"\n[tools."needs.it".command]\nargv = ["true"]\nenv = { T = "${secret.TOKEN}" }\n'
+    home.write(texts.operator(rules={"needs": texts.rule("needs.*", "require_approval")}, more=AHEAD + more))
+    home.write(needs=texts.flow("needs", texts.uses("s", "needs.it")))
+    run = home.start("needs")
+    (home.folder / "token").unlink()
+    home.decide("approve", run)
+    (home.folder / "token").write_text(VALUE)
+    with pytest.raises(ToolgateError, match="waits for approval"):
+        home.decide("retry", run)
+    assert home.tools.starts == [] and home.rows(run)[0].origin == "APPROVAL_REQUIRED"
+    home.tools.plan["needs.it"] = [FAILED, OK]
+    home.decide("approve", run)
+    home.decide("retry", run)
+    assert home.tools.names() == ["needs.it", "needs.it"] and home.run(run).status == "COMPLETED"
+
+
 # ---- what is told of an error ----
 def test_an_error_that_quotes_it_is_scrubbed_at_the_door(home: Home) -> None:
     each, choice = (f"one {VALUE}", f"not {VALUE}"), Choice("toolgate approve c1", f"for {VALUE}")
