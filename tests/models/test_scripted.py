@@ -7,6 +7,7 @@ import pytest
 
 from toolgate_cli.core.errors import ToolgateError
 from toolgate_cli.core.turns import Completion, Exchange, TurnRequest
+from toolgate_cli.models._script import tell
 from toolgate_cli.models.scripted import Fields, check, complete, files
 
 FIELDS = Fields("script.toml")
@@ -105,7 +106,7 @@ def test_a_command_that_no_agent_knows_is_for_the_run_to_refuse(tmp_path: Path) 
 def test_a_defect_is_named_with_file_entry_and_field(tmp_path: Path, entry: str, defect: str) -> None:
     error = refused(tmp_path, f'schema = 1\n[[turns]]\ntext = "fits"\n[[turns]]\n{entry}\n')
     assert error.kind == "invalid" and f"script.toml: {defect}" in error.message
-    assert any(defect in problem for problem in check(FIELDS, str(tmp_path)))
+    assert any(defect in tell(file, problem) for file, problem in check(FIELDS, str(tmp_path)))
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pytest
 
 from toolgate_cli.core import marks
 from toolgate_cli.core.errors import ToolgateError
-from toolgate_cli.core.fields import Key
+from toolgate_cli.core.fields import Defect, Key
 from toolgate_cli.core.types import Json
 from toolgate_cli.models._script import load
 from toolgate_cli.steps import assign
@@ -29,7 +29,7 @@ def test_a_file_of_the_home_is_refused_at_once_with_its_line() -> None:
 def test_a_script_of_turns_too(tmp_path: Path) -> None:
     (tmp_path / "s.toml").write_text(LONG)
     began = time.process_time()
-    assert load(str(tmp_path), "s.toml") == ((), ("s.toml: line 2: a key has more than 64 parts",))
+    assert load(str(tmp_path), "s.toml") == ((), (Defect((), "line 2: a key has more than 64 parts"),))
     assert time.process_time() - began < 2
 
 

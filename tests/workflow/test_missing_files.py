@@ -77,3 +77,20 @@ def test_a_rule_is_not_warned_of_while_a_workflow_cannot_be_read(home: Home) -> 
     home.edit("toolgate.toml", 'workflow = "pay"', 'workflow = "pya"')
     home.write("workflows/pya.toml", "id = ")
     assert warnings(home) == []
+
+
+@pytest.mark.parametrize(
+    ("argv", "at", "said"),
+    [
+        ('argv = ["pyton3", "x"]', '[tools."ledger.show".command]', "command: there is no executable pyton3 in"),
+        ('argv = ["true"]\ncwd = "nowhere"', "cwd = ", "command.cwd: there is no folder"),
+        ('argv = ["true"]\npin = ["none"]', '[tools."ledger.show".command]', "command: "),
+        ('argv = ["true"]\n[tools."ledger.show".precheck]\nargv = ["pyton3"]', '[tools."ledger.show".precheck]', "precheck: there is no"),
+    ],
+)
+def test_a_tool_that_cannot_be_used_is_told_with_its_line(home: Home, argv: str, at: str, said: str) -> None:
+    written = OPERATOR.replace('argv = ["true"]', argv)
+    home.write("toolgate.toml", written)
+    [(message, _)] = warnings(home)
+    near = written[: written.index(at)].count("\n") + 1
+    assert message.startswith(f'toolgate.toml:{near}: tools."ledger.show".{said}'), message

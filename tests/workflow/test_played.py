@@ -58,3 +58,11 @@ def test_a_script_that_cannot_be_played_is_told(home: Home, script: str) -> None
 def test_a_script_that_is_not_there_is_told(home: Home) -> None:
     (home.path / "script.toml").unlink(missing_ok=True)
     assert "script.toml: there is no such file" in [message for seen in home.files().inspect() for message, _ in seen[3]]
+
+
+def test_a_defect_of_a_script_has_its_line(home: Home) -> None:
+    turns = 'schema = 1\n[[turns]]\ntext = "x"\n[[turns]]\ntext = "x"\nwhen_result_contains = 3\n[[turns]]\nordnal = 1\ntext = "x"\n'
+    assert list(told(home, turns)) == [
+        "script.toml:6: turns[1].when_result_contains: it is not a text",
+        'script.toml:8: turns[2].ordnal: there is no such key, did you mean "ordinal"',
+    ]

@@ -12,7 +12,7 @@ from ..core.errors import ToolgateError
 from ..core.secrets import Secrets
 from ..core.turns import Completion, TurnRequest
 from ..core.types import Json
-from ._script import Entry, load
+from ._script import Entry, load, tell
 
 _KEY = ("workflow", "step", "agent", "ordinal")
 
@@ -37,7 +37,7 @@ def _fault(script: str, home: str) -> str | None:
     if not os.path.isdir(folder) or not os.access(folder, os.W_OK):
         return f"{script}: its folder is not there, or cannot be written"
     problems = load(home, script)[1] if os.path.lexists(place) else ()
-    return problems[0] if problems else None
+    return tell(script, problems[0]) if problems else None
 
 
 def _place(script: str, home: str) -> str | None:
@@ -58,7 +58,7 @@ def keep(script: str | None, home: str, request: TurnRequest, said: Completion, 
         with _alone(os.path.dirname(place)):
             entries, problems = load(home, script) if os.path.lexists(place) else ((), ())
             if problems:
-                raise ToolgateError("failed", f"the turn could not be recorded: {problems[0]}")
+                raise ToolgateError("failed", f"the turn could not be recorded: {tell(script, problems[0])}")
             kept = [_table(held) for held in entries if any(getattr(held, name) != entry[name] for name in _KEY)]
             _write(place, [*kept, entry])
     except OSError as error:

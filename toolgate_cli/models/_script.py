@@ -8,10 +8,12 @@ from typing import cast
 
 from ..core import canonical, dotted
 from ..core.errors import ToolgateError
+from ..core.fields import Defect
 from ..core.types import Json
 from ..core.values import NamedTuple
 from ..host.private import open_file
 
+Where = tuple[str | int, ...]
 _TEXTS = ("workflow", "step", "agent", "when_result_contains", "text")
 _KEYS = (*_TEXTS, "ordinal", "commands")
 
@@ -28,13 +30,13 @@ class Entry(NamedTuple):
     text: str | None = None
 
 
-def load(home: str, script: str) -> tuple[tuple[Entry, ...], tuple[str, ...]]:
-    """The entries in file order, and what is wrong with the file, each as "script: field: why". With a problem there are no entries."""
+def load(home: str, script: str) -> tuple[tuple[Entry, ...], tuple[Defect, ...]]:
+    """The entries in file order, and what is wrong with the file. With a problem there are no entries."""
     try:
         document = _parse(_text(home, script))
     except ToolgateError as error:
-        return (), (f"{script}: {error.message}",)
-    problems = tuple(f"{script}: {problem}" for problem in _problems(document))
+        return (), (Defect((), error.message),)
+    problems = tuple(_problems(document))
     if problems:
         return (), problems
     return tuple(Entry(**entry) for entry in cast("list[dict[str, Json]]", document.get("turns", []))), ()  # type: ignore[arg-type]  # checked
@@ -68,43 +70,50 @@ def _parse(text: str) -> Mapping[str, object]:
         raise ToolgateError("invalid", "it is not TOML that can be read: a number or a nesting in it is out of all bounds") from error
 
 
-def _problems(document: Mapping[str, object]) -> list[str]:
-    found = [f"{key}: there is no such key{_meant(key, ('schema', 'turns'))}" for key in document if key not in ("schema", "turns")]
+def tell(script: str, problem: Defect) -> str:
+    """ "script: field: why"."""
+    place = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in problem.path)[1:]
+    return f"{script}: {place}{': ' if place else ''}{problem.text}"
+
+
+def _problems(document: Mapping[str, object]) -> list[Defect]:
+    known = ("schema", "turns")
+    found = [Defect((key,), f"there is no such key{_meant(key, known)}") for key in document if key not in known]
     if type(document.get("schema")) is not int or document["schema"] != 1:
-        found.append("schema: it has to be 1")
+        found.append(Defect(("schema",), "it has to be 1"))
     turns = document.get("turns", [])
     if not isinstance(turns, list) or not all(isinstance(entry, dict) for entry in turns):
-        return [*found, "turns: it is not a list of tables, [[turns]]"]
+        return [*found, Defect(("turns",), "it is not a list of tables, [[turns]]")]
     for index, entry in enumerate(turns):
-        found += (f"turns[{index}]{problem}" for problem in _entry_problems(entry))
+        found += _entry_problems(entry, ("turns", index))
     return found
 
 
-def _entry_problems(entry: Mapping[str, object]) -> list[str]:
-    found = [f".{key}: there is no such key{_meant(key, _KEYS)}" for key in entry if key not in _KEYS]
-    found += (f".{key}: it is not a text" for key in _TEXTS if key in entry and not isinstance(entry[key], str))
+def _entry_problems(entry: Mapping[str, object], path: Where) -> list[Defect]:
+    found = [Defect((*path, key), f"there is no such key{_meant(key, _KEYS)}") for key in entry if key not in _KEYS]
+    found += (Defect((*path, key), "it is not a text") for key in _TEXTS if key in entry and not isinstance(entry[key], str))
     ordinal = entry.get("ordinal", 0)
     if type(ordinal) is not int or ordinal < 0:
-        found.append(".ordinal: it is not a whole number from 0 on")
+        found.append(Defect((*path, "ordinal"), "it is not a whole number from 0 on"))
     if ("commands" in entry) == ("text" in entry):
-        found.append(": it needs commands or text, one of them")
-    return found + _command_problems(entry.get("commands", []))
+        found.append(Defect(path, "it needs commands or text, one of them"))
+    return found + _command_problems(entry.get("commands", []), (*path, "commands"))
 
 
-def _command_problems(commands: object) -> list[str]:
+def _command_problems(commands: object, path: Where) -> list[Defect]:
     """Only what is no list of commands at all: whether an agent may use them is for the run to find out, as with any model."""
     if not isinstance(commands, list):
-        return [".commands: it is not a list"]
+        return [Defect(path, "it is not a list")]
     found = []
     for index, command in enumerate(commands):
-        where = f".commands[{index}]"
+        where = (*path, index)
         if not isinstance(command, dict) or not isinstance(command.get("type"), str):
-            found.append(f"{where}: it is not a table with a type")
+            found.append(Defect(where, "it is not a table with a type"))
             continue
         try:
             canonical.encode(command)
         except ToolgateError as error:
-            found.append(f"{where}: {error.message}")  # TOML has dates, times, nan and inf; JSON has not
+            found.append(Defect(where, error.message))  # TOML has dates, times, nan and inf; JSON has not
     return found
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Annotated
 
 from ..core.errors import ToolgateError
-from ..core.fields import Path
+from ..core.fields import Defect, Path
 from ..core.turns import Completion, TurnRequest
 from ..core.values import NamedTuple
 from ..runtime.plugs import Asked
-from ._script import Entry, load
+from ._script import Entry, load, tell
 
 
 class Fields(NamedTuple):
@@ -23,7 +23,7 @@ def complete(fields: Fields, home: str, request: TurnRequest, _means: object = N
     entries, problems = load(home, fields.script)
     if problems:
         more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
-        raise ToolgateError("invalid", problems[0] + more, f"mend {fields.script}")
+        raise ToolgateError("invalid", tell(fields.script, problems[0]) + more, f"mend {fields.script}")
     for entry in entries:
         if _fits(entry, request):
             return Completion(entry.commands, entry.text, tokens_total=0)  # a script takes none
@@ -36,9 +36,9 @@ def files(fields: Fields, _home: str) -> tuple[str, ...]:
     return (fields.script,)
 
 
-def check(fields: Fields, home: str) -> tuple[str, ...]:
-    """Everything that is wrong with those files, one line each, the file named first."""
-    return load(home, fields.script)[1]
+def check(fields: Fields, home: str) -> tuple[tuple[str, Defect], ...]:
+    """Everything that is wrong with those files, each with its file."""
+    return tuple((fields.script, problem) for problem in load(home, fields.script)[1])
 
 
 def asks(fields: Fields, home: str) -> tuple[Asked, ...]:

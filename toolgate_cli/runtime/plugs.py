@@ -141,8 +141,8 @@ class Means(NamedTuple):
 
 class ModelAdapter(Protocol):
     """One file of models/: `Fields` (an annotated NamedTuple) is its table in toolgate.toml. One that plays files of the home may also
-    have `check(fields, home)`, what is wrong with them as texts, and `asks(fields, home)`, each tool that it will ask for as `Asked`; any
-    may have `doubts(fields, home)`, as a provider."""
+    have `check(fields, home)`, what is wrong with them as (file, `core.fields.Defect`), and `asks(fields, home)`, each tool that it will
+    ask for as `Asked`; any may have `doubts(fields, home)`, as a provider."""
 
     Fields: type
 

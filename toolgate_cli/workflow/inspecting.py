@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import cast
 
 from ..core import references
-from ..core.config import PROBER, Config, Model
+from ..core.config import PROBER, Config, Model, Tool
 from ..core.errors import ToolgateError
 from ..core.tables import hints
 from ..core.types import Json
@@ -20,11 +20,13 @@ from .loading import FILE, Operator, Told
 from .pinning import Pinning
 from .positions import KeyPath
 from .secrets import resolve
+from .servers import SECTION
 
 Seen = tuple[str, "str | None", Told, Told]
 Check = Callable[[Flow, Config], "tuple[Told, Told]"]
 
 
+_PROBES = {"tenant_of": ("tenant_of", "command")}  # where the command of one stands, if not under its name
 _UNTIL = "calls that need it are refused until it is there"
 
 
@@ -36,13 +38,13 @@ def inspect(operator: Operator, flows: Flows, pinning: Pinning, kinds: Kinds, ho
     if errors:
         return ((FILE, None, errors, warnings),)  # what a workflow names cannot be looked up
     loaded = operator.load()
-    world = World(loaded.config, loaded.stamps, {}, {})
     listed = flows.all(loaded.raw)
     issues = _missing(loaded.config, kinds, home)
+    _warn_of_unready(World(loaded.config, loaded.stamps, {}, {}), pinning, issues)
     if all(flow.fault is None for flow in listed):  # else one of them may be the one
         warn_of_workflows(loaded.config.policy.rules, [flow.id for flow in listed if flow.id is not None], issues)
     missing = tell(FILE, loaded.data.decode(), issues.warnings)
-    found: list[Seen] = [(FILE, None, (), warnings + _unready(world, pinning) + missing + played.warnings(loaded.config, kinds, home))]
+    found: list[Seen] = [(FILE, None, (), warnings + missing + played.warnings(loaded.config, kinds, home))]
     for flow in listed:
         faults, notes = ((_told(flow.fault),), ()) if flow.fault is not None else check(flow, loaded.config)
         twins = [other.name for other in listed if other.id == flow.id and other is not flow and flow.id is not None]
@@ -51,10 +53,24 @@ def inspect(operator: Operator, flows: Flows, pinning: Pinning, kinds: Kinds, ho
     return tuple(found)
 
 
-def _unready(world: World, pinning: Pinning) -> Told:
+def _warn_of_unready(world: World, pinning: Pinning, issues: Issues) -> None:
     """Tools that cannot be used as things are now: an executable or a pinned file that is not there."""
     ready = pinning.prepare(world, Needs(tools=tuple(world.config.tools))).ready
-    return tuple((f"{FILE}: tools.{name}: {tool.error}", "") for name, tool in ready.items() if tool.error is not None)
+    for name, tool in world.config.tools.items():
+        if (error := ready[name].error) is not None:
+            issues.warn(*_place(tool, error))
+
+
+def _place(tool: Tool, error: str) -> tuple[KeyPath, str]:
+    """Where in the file it is, and the rest of what is said of it: a fault begins with the field that it is about, if it is about one."""
+    path: KeyPath = ("tools", tool.capability)
+    if tool.provider == SECTION and isinstance(own := tool.declared, dict) and isinstance(table := own["table"], dict):
+        return (SECTION, str(table["server"])), f"{tool.capability}: {error}"  # where nothing of the tool need stand
+    word, colon, rest = error.partition(": ")
+    kind: type = type(tool.fields)
+    if word in tool.probes:
+        return (*path, *_PROBES.get(word, (word,))), rest
+    return ((*path, tool.provider, word), rest) if colon and word in hints(kind) else ((*path, tool.provider), error)
 
 
 def _missing(config: Config, kinds: Kinds, home: str) -> Issues:
@@ -67,7 +83,7 @@ def _missing(config: Config, kinds: Kinds, home: str) -> Issues:
         for path, text in _doubts(kinds.provider(tool.provider))(tool.fields, home):
             issues.warn(("tools", name, tool.provider, *path), text)
         for probe, fields in tool.probes.items():
-            at = {"tenant_of": ("tenant_of", "command")}.get(probe, (probe,))
+            at = _PROBES.get(probe, (probe,))
             for path, text in _doubts(kinds.provider(PROBER))(fields, home):
                 issues.warn(("tools", name, *at, *(path if probe != "tenant_of" else path[1:])), text)
     for name, model in config.models.items():

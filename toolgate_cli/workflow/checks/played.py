@@ -7,6 +7,7 @@ from typing import cast
 
 from ...core import patterns
 from ...core.config import Config
+from ...core.fields import Defect
 from ...runtime.plugs import Asked
 from ..issues import Issues, meant, tell
 from ..kinds import Kinds
@@ -20,10 +21,14 @@ def warnings(config: Config, kinds: Kinds, home: str) -> Told:
     found: dict[tuple[str, str], None] = {}
     for name, model in config.models.items():
         adapter = kinds.model(model.adapter)
-        check = cast("Callable[[object, str], tuple[str, ...]]", getattr(adapter, "check", _nothing))
+        check = cast("Callable[[object, str], tuple[tuple[str, Defect], ...]]", getattr(adapter, "check", _nothing))
         asks = cast("Callable[[object, str], tuple[Asked, ...]]", getattr(adapter, "asks", _nothing))
-        found |= dict.fromkeys((problem, "") for problem in check(model.fields, home))
         issues: dict[str, Issues] = {}
+        for file, defect in check(model.fields, home):
+            if defect.path:
+                issues.setdefault(file, Issues()).warn(*defect)
+            else:  # of the file as a whole, which may be none that can be read
+                found[f"{file}: {defect.text}", defect.hint] = None
         for asked in asks(model.fields, home):
             _look(asked, name, config, issues.setdefault(asked.file, Issues()))
         for file, noted in issues.items():
