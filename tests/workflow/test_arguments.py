@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from toolgate_cli.workflow.checks.arguments import missed, unfit
+from toolgate_cli.workflow.checks.arguments import misfits, missed, unfit
 
 from .homes import FLOW, OPERATOR, Home
 
@@ -180,3 +180,47 @@ def test_the_hint_stands_at_the_misspelt_key_and_not_at_the_missing_one(home: Ho
         "policy.rules[2].decison: unknown key (rule never)": "did you mean decision?",
         "policy.rules[2].decision: required key is missing (rule never)": "",
     }
+
+
+@pytest.mark.parametrize(
+    ("given", "problems"),
+    [
+        ({"name": 3, "any": "${inputs.x}"}, [("INVALID_TYPE", "/name")]),
+        ({"name": "x", "size": "4"}, [("INVALID_TYPE", "/size")]),
+        ({"inner": {"sum": "1"}}, [("INVALID_TYPE", "/inner/sum")]),
+        ({"size": "${inputs.x}", "name": "${inputs.y}"}, []),  # what they will be is not known
+        ({"name": "$${x}", "nmae": 1}, []),  # of what is not there only its name is told
+        ({"name": "${"}, []),
+    ],
+)
+def test_literal_arguments_are_held_against_their_own_schemas(given: Any, problems: list[tuple[str, str]]) -> None:
+    assert [(problem.code, problem.pointer) for problem in misfits(CLOSED, given)] == problems
+
+
+def test_a_literal_argument_that_its_tool_refuses_is_warned_of(home: Home) -> None:
+    home.edit("pay.toml", 'amount = "${inputs.amount}"', 'amount = "many"')
+    said = [message for seen in home.files().inspect() if seen[0] == "pay.toml" for message, _ in seen[3]]
+    [message] = [each for each in said if "argument" in each]
+    near = line("arguments = ", FLOW)
+    assert message == (
+        f"pay.toml:{near}: blocks.paying[0].arguments.amount: ledger.pay does not take this value (INVALID_TYPE at /amount): "
+        "the call is refused"
+    )
+
+
+def test_an_output_that_the_inner_workflow_never_writes_is_warned_of(home: Home) -> None:
+    outer = 'schema = 1\nid = "outer"\n[[steps]]\nid = "in"\ntype = "workflow"\nworkflow = "pay"\ninputs = { to = "x" }\n'
+    for there, hint in (
+        ("notde", "did you mean noted?"),
+        ("noted", None),
+        ("address.how", None),
+        ("tool.ledger.pay", None),
+        ("inputs.to", None),
+    ):
+        home.write("outer.toml", f'{outer}outputs = {{ x = "{there}" }}\n')
+        found = [pair for seen in home.files().inspect() if seen[0] == "outer.toml" for pair in (*seen[2], *seen[3])]
+        said = f"outer.toml:8: steps[0].outputs.x: nothing in pay writes {there}: the step fails"
+        assert found == ([] if hint is None else [(said, hint)])
+    home.write("outer.toml", f'{outer}outputs = {{ x = "notde" }}\n')
+    home.edit("pay.toml", 'agent = "clerk"', 'agent = "clark"')  # broken: what it may write is not known
+    assert not [pair for seen in home.files().inspect() if seen[0] == "outer.toml" for pair in seen[3]]

@@ -66,3 +66,50 @@ def test_a_defect_of_a_script_has_its_line(home: Home) -> None:
         "script.toml:6: turns[1].when_result_contains: it is not a text",
         'script.toml:8: turns[2].ordnal: there is no such key, did you mean "ordinal"',
     ]
+
+
+@pytest.mark.parametrize(
+    ("command", "said", "hint"),
+    [
+        ('type = "tool_call", capability = "ledger.show"', "turns[0].commands[1].type: there is no command tool_call", "one of tool_"),
+        ('type = "complete", outpt = "x"', "turns[0].commands[1]: complete has no field outpt", ""),
+        ('type = "say"', "turns[0].commands[1]: say lacks message", ""),
+        ('type = "say", message = 3', "turns[0].commands[1]: message of say has the wrong type", ""),
+    ],
+)
+def test_a_command_that_no_agent_may_answer_is_told(home: Home, command: str, said: str, hint: str) -> None:
+    script = f'schema = 1\n[[turns]]\ncommands = [\n  {{ type = "say", message = "x" }},\n  {{ {command} }},\n]\n'
+    [(message, found)] = told(home, script).items()
+    assert message == f"script.toml:5: {said}" and found.startswith(hint)
+
+
+def test_what_stands_behind_complete_is_told(home: Home) -> None:
+    script = SOUND.replace('output = "x" }', 'output = "x" }, { type = "say", message = "x" }')
+    assert list(told(home, script)) == ["script.toml:3: turns[0].commands[1]: complete is not the last command"]
+
+
+@pytest.mark.parametrize(
+    ("narrowed", "said", "hint"),
+    [
+        ('workflow = "pya"', "turns[0].workflow: there is no workflow pya: it is never played", "did you mean pay?"),
+        (
+            'workflow = "pay"\nstep = "decdie"',
+            "turns[0].step: the workflow pay has no step decdie: it is never played",
+            "did you mean decide?",
+        ),
+        ('step = "paying/decdie"', "turns[0].step: no workflow has a step decdie: it is never played", "did you mean decide?"),
+    ],
+)
+def test_a_turn_that_no_step_can_ask_for_is_told(home: Home, narrowed: str, said: str, hint: str) -> None:
+    [(message, found)] = told(home, SOUND.replace("[[turns]]", f"[[turns]]\n{narrowed}")).items()
+    assert message.endswith(said) and found == hint
+
+
+@pytest.mark.parametrize("narrowed", ['workflow = "pay"\nstep = "decide"', 'step = "outer/decide"', 'workflow = "pay"'])
+def test_a_turn_of_a_step_that_is_there_is_not(home: Home, narrowed: str) -> None:
+    assert told(home, SOUND.replace("[[turns]]", f"[[turns]]\n{narrowed}")) == {}
+
+
+def test_no_turn_is_told_to_be_in_vain_while_a_workflow_cannot_be_read(home: Home) -> None:
+    home.write("other.toml", "id = ")
+    assert told(home, SOUND.replace("[[turns]]", '[[turns]]\nworkflow = "other"')) == {}

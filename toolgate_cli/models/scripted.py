@@ -8,7 +8,7 @@ from ..core.errors import ToolgateError
 from ..core.fields import Defect, Path
 from ..core.turns import Completion, TurnRequest
 from ..core.values import NamedTuple
-from ..runtime.plugs import Asked
+from ..runtime.plugs import Played
 from ._script import Entry, load, tell
 
 
@@ -41,15 +41,16 @@ def check(fields: Fields, home: str) -> tuple[tuple[str, Defect], ...]:
     return tuple((fields.script, problem) for problem in load(home, fields.script)[1])
 
 
-def asks(fields: Fields, home: str) -> tuple[Asked, ...]:
-    """Every tool that a turn asks for in `commands`; what a `text` asks for is known when it is played."""
+def plays(fields: Fields, home: str) -> tuple[Played, ...]:
+    """Every turn."""
     entries, _ = load(home, fields.script)
     return tuple(
-        Asked(fields.script, ("turns", number, "commands", at), entry.agent, str(command["capability"]))
+        Played(
+            fields.script, ("turns", number), entry.workflow, entry.step, entry.agent,
+            entry.commands if isinstance(entry.commands, list) else (),
+        )
         for number, entry in enumerate(entries)
-        for at, command in enumerate(entry.commands if isinstance(entry.commands, list) else ())
-        if isinstance(command, dict) and command.get("type") == "tool_invocation" and "capability" in command
-    )
+    )  # fmt: skip
 
 
 def _fits(entry: Entry, request: TurnRequest) -> bool:

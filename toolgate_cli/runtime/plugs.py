@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Literal, Protocol
 
 from ..core.secrets import NONE, Secrets
@@ -112,21 +112,24 @@ class StepKind(Protocol):
     """One file of steps/: `Fields` (an annotated NamedTuple) is its table in a workflow. One whose fields depend on each other may also
     have `check(step)`: what is wrong with a table whose fields are right one by one, as `core.fields.Defect`s. `HANDLERS`, by the type of
     an intent, carry out what no other kind wants (see runtime/advance.py): who does not use the kind does not import them. A kind behind
-    which nothing is ever reached says `ENDS = True`."""
+    which nothing is ever reached says `ENDS = True`; one that takes turns may have `of_turn(commands)`: what no turn may hold, as
+    `Defect`s with paths in the list."""
 
     Fields: type
 
     def plan(self, step: object, view: View) -> Intent: ...
 
 
-class Asked(NamedTuple):
-    """A tool that a model will ask for, as a file of its own says: where that stands, and for which agent alone (None: whoever has the
-    model)."""
+class Played(NamedTuple):
+    """A turn that a model will answer with, as a file of its own says: where that stands, and what it is for alone (None: for any).
+    `commands`: JSON, () where what it answers is known only when it is played."""
 
     file: str
     path: tuple[str | int, ...]
+    workflow: str | None
+    step: str | None
     agent: str | None
-    capability: str
+    commands: Sequence[Json]
 
 
 class Means(NamedTuple):
@@ -141,8 +144,8 @@ class Means(NamedTuple):
 
 class ModelAdapter(Protocol):
     """One file of models/: `Fields` (an annotated NamedTuple) is its table in toolgate.toml. One that plays files of the home may also
-    have `check(fields, home)`, what is wrong with them as (file, `core.fields.Defect`), and `asks(fields, home)`, each tool that it will
-    ask for as `Asked`; any may have `doubts(fields, home)`, as a provider."""
+    have `check(fields, home)`, what is wrong with them as (file, `core.fields.Defect`), and `plays(fields, home)`, each turn that it
+    will answer with as `Played`; any may have `doubts(fields, home)`, as a provider."""
 
     Fields: type
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NoReturn, TypeAlias, cast
 
 from ..core import canonical
 from ..core.errors import ToolgateError
+from ..core.fields import Defect
 from ..core.types import Json
 from ..core.values import NamedTuple
 from . import _keys, _questions
@@ -51,6 +52,19 @@ def read(text: str, allowed: Sequence[str], writes: Sequence[str]) -> list[Comma
         if cast(Command, command)["type"] == "complete" and index + 1 < len(turn):
             _refuse(f"command {index + 1}: complete is not the last command")
     return cast("list[Command]", turn)
+
+
+def defects(turn: Sequence[Json]) -> Iterator[Defect]:
+    """What no agent may answer, whatever it may use and write."""
+    for index, command in enumerate(turn):
+        if not isinstance(command, dict) or not isinstance(kind := command.get("type"), str):
+            yield Defect((index,), "it is not an object with a type")
+        elif (shape := _SHAPES.get(kind)) is None:
+            yield Defect((index, "type"), f"there is no command {_short(kind)}", f"one of {', '.join(_SHAPES)}")
+        elif why := _misshapen(command, kind, shape):
+            yield Defect((index,), why)
+        elif kind == "complete" and index + 1 < len(turn):
+            yield Defect((index,), "complete is not the last command")
 
 
 def _defect(command: Json, allowed: Sequence[str], writes: Sequence[str]) -> str | None:

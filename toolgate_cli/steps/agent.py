@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import Annotated
 
-from ..core.fields import Key, Names, Reads
+from ..core.fields import Defect, Key, Names, Reads
 from ..core.intents import Intent, View
+from ..core.types import Json
 from ..core.values import NamedTuple
+from . import _commands
 from ._conversation import Talk, recall
 from ._retry import Retry
 from ._turns import Voice, carry_on
@@ -23,3 +26,8 @@ class Fields(NamedTuple):
 def plan(step: Fields, view: View) -> Intent:
     talk = recall(view.memo) if view.memo else Talk(first=view.turns())
     return carry_on(Voice(view.agent(step.agent), (step.prompt,), step.reads, step.writes), view, talk, view.arrived)
+
+
+def of_turn(commands: Sequence[Json]) -> Iterator[Defect]:
+    """What no turn may hold, whoever gives it."""
+    return _commands.defects(commands)

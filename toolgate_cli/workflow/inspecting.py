@@ -43,8 +43,10 @@ def inspect(operator: Operator, flows: Flows, pinning: Pinning, kinds: Kinds, ho
     _warn_of_unready(World(loaded.config, loaded.stamps, {}, {}), pinning, issues)
     if all(flow.fault is None for flow in listed):  # else one of them may be the one
         warn_of_workflows(loaded.config.policy.rules, [flow.id for flow in listed if flow.id is not None], issues)
+    raws = [flow.raw for flow in listed if flow.raw is not None]
+    turns = played.warnings(loaded.config, kinds, home, raws if len(raws) == len(listed) else None)
     missing = tell(FILE, loaded.data.decode(), issues.warnings)
-    found: list[Seen] = [(FILE, None, (), warnings + missing + played.warnings(loaded.config, kinds, home))]
+    found: list[Seen] = [(FILE, None, (), warnings + missing + turns)]
     for flow in listed:
         faults, notes = ((_told(flow.fault),), ()) if flow.fault is not None else check(flow, loaded.config)
         twins = [other.name for other in listed if other.id == flow.id and other is not flow and flow.id is not None]

@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 
-from ...core import pointer
+from ...core import pointer, references
+from ...core.errors import ToolgateError
 from ...core.types import Json
 from ...core.values import NamedTuple
+from ...core.world import Problem
 from ..issues import meant
 
+_ALONE = ("$schema", "properties", "$defs", "definitions")  # what says of each argument by itself what it is
 _HOPS = 32  # references that are followed one after the other
 _SCALARS = frozenset(("string", "number", "integer", "boolean", "null"))
 
@@ -84,3 +87,25 @@ def unfit(schema: Json, given: Mapping[str, Json]) -> tuple[list[Missed], list[s
         [name for name in wanted if isinstance(name, str) and name not in given and name not in preset] if isinstance(wanted, list) else []
     )
     return forbidden, lacking
+
+
+def misfits(schema: Json, given: Mapping[str, Json]) -> tuple[Problem, ...]:
+    """Of arguments that are literal, what their own schemas refuse; what depends on several of them is for the call."""
+    literal = {name: references.fill(value, _nothing) for name, value in given.items() if _is_literal(value)}
+    if not literal or not isinstance(schema, dict):
+        return ()
+    from ..validators import load
+
+    alone: dict[str, Json] = {key: schema[key] for key in _ALONE if key in schema}
+    return tuple(problem for problem in load(alone)(literal) if problem.pointer)
+
+
+def _is_literal(value: Json) -> bool:
+    try:
+        return not references.names(value)
+    except ToolgateError:
+        return False  # said already
+
+
+def _nothing(name: str) -> Json:
+    raise KeyError(name)

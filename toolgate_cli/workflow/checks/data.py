@@ -50,7 +50,7 @@ class _Data:
         for index, step in enumerate(self._steps[name]):
             here = written | again[index] if again[index] else written
             for key, path in step.reads:
-                if not (_is_there(key, here) or (step.talks and _is_there(key, step.writes))):
+                if not (is_there(key, here) or (step.talks and is_there(key, step.writes))):
                     self._warn(key, path)
             for block, repeated in step.runs.items():
                 self._before[block] |= here | step.writes | (self._of(block) if repeated else frozenset())
@@ -79,14 +79,15 @@ class _Data:
 
     def _warn(self, key: str, path: tuple[int | str, ...]) -> None:
         known = self._of("")
-        if _is_there(key, known):
+        if is_there(key, known):
             self._issues.warn(path, f"{key} is read before anything can have written it", "it is written further on")
         else:
             near = meant(key, known)
             self._issues.warn(path, f"nothing writes {key}", near if near.startswith("did you mean") else "")
 
 
-def _is_there(key: str, written: Collection[str]) -> bool:
+def is_there(key: str, written: Collection[str]) -> bool:
+    """Whether a key may have a value where these are written."""
     if key.partition(".")[0] in _GIVEN or ANY in written:
         return True
     return (f"steps.{key.rpartition('/')[2].removeprefix('steps.')}" if key.startswith("steps.") else key) in written

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, cast
 
+from ...core import pointer
 from ...core.config import Config
 from ...core.fields import RESERVED_NAMES, Defect, Key, Names, Reads, When
 from ...core.marks import Marked, held, marked
@@ -18,7 +19,7 @@ from ..names import check_name
 from ..positions import KeyPath
 from ..reading import Table
 from ..servers import meant_tool
-from .arguments import unfit
+from .arguments import misfits, unfit
 from .blocks import Use, check_blocks
 from .data import check_data
 from .forms import check_form
@@ -46,7 +47,7 @@ def check_flow(raw: Table, config: Config, kinds: Kinds, raws: Raws) -> Issues:
     if not issues.errors:
         models.check(models.Fit((shapes.Workflow,)), raw, (), issues)
         _Flow(raw, config, kinds, is_shared(raw, raws), issues).check()
-        check_nested(raw, raws, issues)
+        check_nested(raw, raws, config, kinds, issues)
     return issues
 
 
@@ -167,6 +168,9 @@ class _Flow:
             )
         for name in lacking:
             self._issues.warn((*path, "arguments"), f"{tool} needs the argument {name}: without it the call is refused")
+        for problem in misfits(self._config.tools[tool].schema, given):
+            said = f"{tool} does not take this value ({problem.code} at {problem.pointer}): the call is refused"
+            self._issues.warn((*path, "arguments", *pointer.tokens(problem.pointer)[:1]), said)
 
     def _check_together(self, kind: StepKind, step: Step, path: KeyPath) -> None:
         """What is no matter of single texts: conditions, JSON Schemas, and fields that depend on each other."""

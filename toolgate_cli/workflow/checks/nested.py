@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from ...core import references
+from ...core.config import Config
 from ...core.cursor import DEPTH
 from ...core.errors import ToolgateError
 from ...core.types import Json
 from ..issues import Issues, meant
+from ..kinds import Kinds
 from ..reach import Inner, inner
 from ..reading import Table
+from .data import is_there
+from .steps import written
 
 Raws = Mapping[str, Sequence[Table]]
 
 
-def check_nested(raw: Table, raws: Raws, issues: Issues) -> None:
+def check_nested(raw: Table, raws: Raws, config: Config, kinds: Kinds, issues: Issues) -> None:
     """`raws`: every workflow of the home by its id, this one among them."""
     for found in inner(raw):
         there = raws.get(found.id, ())
@@ -28,6 +32,7 @@ def check_nested(raw: Table, raws: Raws, issues: Issues) -> None:
             issues.add((*found.path, "workflow"), f"workflows in a circle: {' > '.join(circle)}", "a loop is written with repeat")
         else:
             _check_inputs(found, raw, there[0], issues)
+            _warn_of_outputs(found, written(there[0], config, kinds), issues)
     if not issues.errors and (depth := _depth(str(raw.get("id")), raw, raws)) > DEPTH:
         issues.add(("steps",), f"blocks and workflows are nested {depth} deep, which is more than {DEPTH}")
 
@@ -68,6 +73,14 @@ def _check_inputs(found: Inner, raw: Table, there: Table, issues: Issues) -> Non
             _check_value(found, name, given[name], schema, issues)
         elif not (isinstance(schema, dict) and "default" in schema):
             issues.add(path, f"{found.id} needs the input {name}")
+
+
+def _warn_of_outputs(found: Inner, there: Collection[str], issues: Issues) -> None:
+    """`there`: what the inner workflow may write."""
+    for key, wanted in _table(found.step.get("outputs")).items():
+        if isinstance(wanted, str) and not is_there(wanted, there):
+            near = meant(wanted, [name for name in there if not name.startswith("steps.")])
+            issues.warn((*found.path, "outputs", key), f"nothing in {found.id} writes {wanted}: the step fails", near)
 
 
 def _check_value(found: Inner, name: str, value: Json, schema: Json, issues: Issues) -> None:

@@ -45,6 +45,19 @@ def told(sequences: Sequences, forms: Mapping[str, Json], config: Config, kinds:
     }
 
 
+def written(raw: Mapping[str, Json], config: Config, kinds: Kinds) -> frozenset[str]:
+    """Every key that a workflow may write; its file may still be wrong."""
+    blocks, forms = raw.get("blocks"), raw.get("forms")
+    sequences = [raw.get("steps"), *(blocks.values() if isinstance(blocks, dict) else ())]
+    found: set[str] = set()
+    for step in (each for steps in sequences if isinstance(steps, list) for each in steps if isinstance(each, dict)):
+        if (kind := step.get("type")) not in kinds.step_kinds() or step.get("share") is True:
+            return frozenset((ANY,))
+        there = tuple(marked(kinds.step_kind(str(kind)).Fields, step))
+        found.update(_writes(str(step.get("id")), there, forms if isinstance(forms, dict) else {}, config))
+    return frozenset(found)
+
+
 def _step(step: dict[str, Json], path: KeyPath, forms: Mapping[str, Json], config: Config, kinds: Kinds) -> Told:
     kind = kinds.step_kind(str(step["type"]))
     found = tuple(marked(kind.Fields, step, path))
@@ -80,6 +93,9 @@ def _writes(id: str, found: tuple[Marked, ...], forms: Mapping[str, Json], confi
         elif isinstance(marker, Names) and marker.what == "tool":
             yield from _results(text)
         elif isinstance(marker, Names) and marker.what == "agent":
+            if text not in config.agents:  # of another file, which is told there
+                yield ANY
+                continue
             allowed = config.agents[text].tools
             yield from (key for tool in config.tools if any(patterns.matches(one, tool) for one in allowed) for key in _results(tool))
         elif isinstance(marker, Names) and not marker.what.endswith(("block", "step", "workflow")):
