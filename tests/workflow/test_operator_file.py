@@ -400,3 +400,15 @@ def test_capabilities_are_of_a_small_alphabet(home: Home, word: str) -> None:
         "toolgate.toml", f'schema = 1\n[tools."{quoted}"]\ninput_schema = "any-object"\n[tools."{quoted}".command]\nargv = ["true"]\n'
     )
     assert isinstance(home.refusal(), ToolgateError)
+
+
+@pytest.mark.parametrize(
+    "url", ["https://${args.to}/x", "https://${args.to}.example/x", "https://h:${args.to}/", "${env.BASE}/x", "ftp://h/"]
+)
+def test_a_url_with_which_no_call_can_be_made_is_refused_with_its_line(home: Home, url: str) -> None:
+    written = OPERATOR.replace(
+        '[tools."ledger.pay".command]\nargv = ["true", "--", "${args.to}"]', f'[tools."ledger.pay".http]\nmethod = "GET"\nurl = "{url}"'
+    )
+    home.write("toolgate.toml", written)
+    near = written[: written.index("url = ")].count("\n") + 1
+    assert f'toolgate.toml:{near}: tools."ledger.pay".http.url: ' in home.refusal().message

@@ -93,7 +93,8 @@ class Schema(NamedTuple):
 
 
 class Defect(NamedTuple):
-    """What is wrong with the fields of a step together, from its kind's `check`, or with a file that a model plays, from its adapter's.
+    """What is wrong with the fields of a step together, from its kind's `check`, of a tool from its provider's, or with a file
+    that a model plays, from its adapter's.
     `path`: of keys and indices inside that table."""
 
     path: tuple[str | int, ...]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from ..core import addresses, canonical, references, requests
 from ..core.errors import ToolgateError
-from ..core.fields import Path, Secret
+from ..core.fields import Defect, Path, Secret
 from ..core.references import Reference
 from ..core.requests import Request
 from ..core.results import ToolResult
@@ -90,6 +90,16 @@ def _check(fields: Fields) -> None:
         raise ToolgateError("invalid", f"url: {fault}")
     if find_spec("httpx2") is None:
         raise ToolgateError("invalid", "tools of http need the extra http, which is not installed: pip install 'toolgate-cli[http]'")
+
+
+def check(fields: object) -> tuple[Defect, ...]:
+    """A URL with which no call could ever be made, whatever its arguments."""
+    assert isinstance(fields, Fields)
+    try:
+        requests.split_url(fields.url)
+    except ToolgateError as error:
+        return (Defect(("url",), error.message.removeprefix("url: "), error.hint),)
+    return ()
 
 
 def gives_all(fields: object) -> bool:

@@ -76,11 +76,12 @@ class Offered(NamedTuple):
 
 
 class Provider(Protocol):
-    """One file of providers/: `Fields` (an annotated NamedTuple) is its table in toolgate.toml. It may also have `doubts(fields, home)`:
-    what in its table probably names nothing that is there, as (path in the table, text), for `workflow check`; `CODES`, a range: what
-    `[tools.NAME.exit]` may name (by default exit codes, 1 to 255); `gives_all(fields)`: whether a tool gets all of its arguments, whatever
-    its table refers to (by default it does); and `shows(fields, arguments)`: the call as it will be made, by name, for who decides on it
-    (pure; no value of a secret). `CONFIRMS = True`: a tool of it can stop half-way with a question."""
+    """One file of providers/: `Fields` (an annotated NamedTuple) is its table in toolgate.toml. It may also have `check(fields)`: what is
+    wrong with its table whatever there is outside, as `core.fields.Defect`s; `doubts(fields, home)`: what in its table probably names
+    nothing that is there, as (path in the table, text), for `workflow check`; `CODES`, a range: what `[tools.NAME.exit]` may name (by
+    default exit codes, 1 to 255); `gives_all(fields)`: whether a tool gets all of its arguments, whatever its table refers to (by default
+    it does); and `shows(fields, arguments)`: the call as it will be made, by name, for who decides on it (pure; no value of a secret).
+    `CONFIRMS = True`: a tool of it can stop half-way with a question."""
 
     Fields: type
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import cast
 
 from ...core import canonical, durations, references
 from ...core.config import PROBER
 from ...core.errors import ToolgateError
+from ...core.fields import Defect
 from ...core.tables import table as built
 from ...core.types import Json
 from .. import models, shapes
@@ -78,6 +79,9 @@ class Tools:
         if models.check(models.Fit((fields,)), raw, where, self._issues) and isinstance(raw, dict):
             check_marks(fields, raw, where, self._issues)
             self._check_references(raw, _arguments(table.get("input_schema")), where)
+            check: Callable[[object], Iterable[Defect]] | None = getattr(self._kinds.provider(provider), "check", None)
+            for defect in check(built(fields, raw)) if check is not None else ():
+                self._issues.add((*where, *defect.path), defect.text, defect.hint)
 
     def _check_references(self, raw: Json, known: frozenset[str] | None, path: KeyPath) -> None:
         for where, text in texts(raw, path):
