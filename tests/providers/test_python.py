@@ -86,17 +86,17 @@ def test_an_end_without_a_result_is_uncertain(tmp_path: Path, body: str, says: s
 @pytest.mark.parametrize(
     ("body", "code", "message"),
     [
-        ("raise ValueError('no such order')", 1, "ValueError: no such order"),
-        ("print('noise'); raise KeyError('a')", 1, "noise\n\nKeyError: 'a'"),
-        ("class Odd(Exception):\n    def __str__(self): raise RuntimeError\nraise Odd", 1, "Odd: it has no text"),
-        ("raise RuntimeError", 1, "RuntimeError"),
-        ("raise KeyboardInterrupt", 1, "KeyboardInterrupt"),
-        ("raise BaseException('x\\ud800')", 1, "BaseException: x\\ud800"),
+        ("raise ValueError('no such order')", 1, "ValueError: no such order (mytools.py, line 3)"),
+        ("print('noise'); raise KeyError('a')", 1, "noise\n\nKeyError: 'a' (mytools.py, line 3)"),
+        ("class Odd(Exception):\n    def __str__(self): raise RuntimeError\nraise Odd", 1, "Odd: it has no text (mytools.py, line 5)"),
+        ("raise RuntimeError", 1, "RuntimeError (mytools.py, line 3)"),
+        ("raise KeyboardInterrupt", 1, "KeyboardInterrupt (mytools.py, line 3)"),
+        ("raise BaseException('x\\ud800')", 1, "BaseException: x\\ud800 (mytools.py, line 3)"),
         ("sys.exit(7)", 7, "exit code 7"),
         ("sys.exit('declined')", 1, "declined"),
-        ("def f(): f()\nf()", 1, "RecursionError: maximum recursion depth exceeded"),
-        ("return missing", 1, "NameError: name 'missing' is not defined"),
-        ("import no_such_module", 1, "ModuleNotFoundError: No module named 'no_such_module'"),
+        ("def f(): f()\nf()", 1, "RecursionError: maximum recursion depth exceeded (mytools.py, line 3)"),
+        ("return missing", 1, "NameError: name 'missing' is not defined (mytools.py, line 3)"),
+        ("import no_such_module", 1, "ModuleNotFoundError: No module named 'no_such_module' (mytools.py, line 3)"),
     ],
 )
 def test_an_exception_is_the_function_s_own_failure(tmp_path: Path, body: str, code: int, message: str) -> None:
@@ -104,9 +104,18 @@ def test_an_exception_is_the_function_s_own_failure(tmp_path: Path, body: str, c
     assert (result.ended, result.ok, result.code, result.message) == ("answered", False, code, message)
 
 
+def test_an_exception_of_somebody_else_s_module_is_told_with_the_line_of_the_home_that_it_came_through(tmp_path: Path) -> None:
+    write(tmp_path, "shop/__init__.py", "")
+    write(tmp_path, "shop/rates.py", "import json\n\ndef rate(text):\n    return json.loads(text)\n")
+    assert call(tmp_path, "from shop.rates import rate\nrate('{')").message.endswith("(char 1) (shop/rates.py, line 4)")
+    write(tmp_path, "broken.py", "def tool(:\n")
+    said = Tool(python, Fields("broken:tool"), str(tmp_path)).call().message
+    assert said.startswith("SyntaxError: ") and said.endswith("(broken.py, line 1)") and said.count("line 1") == 1
+
+
 def test_a_long_exception_is_cut_and_scrubbed(tmp_path: Path) -> None:
     result = call(tmp_path, "raise ValueError('x' * 100000 + ' s3cret-of-the-contract')", secrets=with_token())
-    assert len(result.message.encode()) <= 2048 and result.message.endswith("x ***TOKEN***")
+    assert len(result.message.encode()) <= 2048 and result.message.endswith("x ***TOKEN*** (mytools.py, line 3)")
 
 
 def test_a_long_result_is_cut_but_measured(tmp_path: Path) -> None:

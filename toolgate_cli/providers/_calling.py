@@ -1,7 +1,7 @@
 """Runs in a process of its own: calls one Python function, whose result alone reaches standard output.
 
 How it ends: 0 with the result as canonical JSON; 0 with nothing where there is none that can be told; 1 with type and message of an
-exception; or as the function ends the process.
+exception, and where in the home it came from; or as the function ends the process.
 """
 
 from __future__ import annotations
@@ -73,10 +73,10 @@ def main() -> None:
     sys.path.append(home)  # last: what was not pinned takes the place of no module that is there already
     held = {name: (str(pair[0]), str(pair[1])) for name, pair in modules.items() if isinstance(pair, list)}
     sys.meta_path.insert(0, _Pinned(home, held, function.partition(":")[0]))  # no more than find_spec is asked of a finder
-    sys.exit(_answered(answer, function, arguments))
+    sys.exit(_answered(answer, home, function, arguments))
 
 
-def _answered(answer: int, function: str, arguments: Mapping[str, Json]) -> int:
+def _answered(answer: int, home: str, function: str, arguments: Mapping[str, Json]) -> int:
     """Calls it; the exit code."""
     process = os.getpid()
     try:
@@ -86,7 +86,7 @@ def _answered(answer: int, function: str, arguments: Mapping[str, Json]) -> int:
     except SystemExit:
         raise
     except BaseException as error:  # noqa: BLE001  # whatever the function raises is what it answers
-        _say(_told(error))
+        _say(_told(error) + _where(error, home + os.sep))
         return FAILED
     try:
         text = canonical.encode(_plain(value))
@@ -121,6 +121,19 @@ def _told(error: BaseException) -> str:
     except Exception:  # noqa: BLE001  # an exception that cannot even say what it is
         said = "it has no text"
     return f"{type(error).__name__}: {said}" if said else type(error).__name__
+
+
+def _where(error: BaseException, home: str) -> str:
+    """The innermost line of the home that it came through, as Python says it of a file that it cannot read; "" where there is none. The
+    first frame is this module's own."""
+    found = ""
+    frame = error.__traceback__ and error.__traceback__.tb_next
+    while frame is not None:
+        file = frame.tb_frame.f_code.co_filename
+        if file.startswith(home) and f"{os.sep}site-packages{os.sep}" not in file:
+            found = f" ({file.removeprefix(home)}, line {frame.tb_lineno})"
+        frame = frame.tb_next
+    return found
 
 
 def _say(text: str) -> None:
