@@ -29,7 +29,7 @@ prompt = "be brief"
 tools = ["free.*", "ask.*", "deny.*", "late.*", "gone.*", "two.*", "idem.*"]
 max_turns = 5
 """
-SCRIPT = 'schema = 1\n[[turns]]\nstep = "none"\ncommands = [{ type = "complete" }]\n'
+SCRIPT = "schema = 1\n"
 APPROVERS = '[approvers]\ndesk = ["alice", "bob", "carol"]\n'
 HEAD = 'schema = 1\n[limits]\narguments_bytes = 1000\ncalls_per_run = 200\n[policy]\ndefault = "require_approval"\n'
 
