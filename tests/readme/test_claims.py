@@ -78,5 +78,5 @@ def test_the_os_user_is_recorded_whatever_name_is_given(example: Path, shell: Sh
     operator = example / "toolgate.toml"
     operator.write_text(operator.read_text() + '\n[identity]\nmode = "os"\n')
     assert shell("toolgate reject --actor grace", example).returncode == 6
-    assert shell("toolgate reject", example).returncode == 0
+    assert shell("toolgate reject", example).returncode == 1  # its workflow fails then
     assert [event["actor"] for event in items(shell, example, "events --type TOOL_INVOCATION_REJECTED")] == [user]
