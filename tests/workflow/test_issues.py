@@ -7,7 +7,7 @@ import tomllib
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from toolgate_cli.workflow.issues import field, shorten
+from toolgate_cli.workflow.issues import Issue, field, shorten, tell
 
 WORDS = st.text(st.characters(exclude_categories=["Cs"]), max_size=60)
 
@@ -26,3 +26,10 @@ def test_a_path_reads_back_as_the_key_that_is_meant(word: str) -> None:
 def test_a_foreign_word_stays_on_its_line(word: str) -> None:
     assert not any(letter < " " or letter == "\x7f" for letter in shorten(word))
     assert len(shorten(word)) <= 60 * 6 + 3
+
+
+@given(st.text(st.characters(exclude_categories=["Cs"])))
+@example("there is no block e\nd")
+def test_what_is_said_of_a_file_is_one_line(text: str) -> None:
+    [(message, hint)] = tell("pay.toml", "schema = 1\n", [Issue(("schema",), text, "mend it")])
+    assert message.startswith("pay.toml:1: schema: ") and hint == "mend it" and not any(letter < " " for letter in message)

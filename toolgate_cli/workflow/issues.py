@@ -14,6 +14,7 @@ _BARE = r"[A-Za-z0-9_-]+\Z"
 MEND = "mend the file, then: toolgate workflow check"
 _MOST = 50  # issues in one message
 _SHOWN = 60  # characters of a foreign word in a message
+_ON_ONE_LINE = {code: json.dumps(chr(code))[1:-1] for code in range(0x20)}  # words of a file stand in what is said of it
 
 
 class Issue(NamedTuple):
@@ -54,7 +55,7 @@ def tell(file: str, text: str, issues: Iterable[Issue]) -> tuple[tuple[str, str]
         return ()
     positions = Positions(text)
     placed = sorted(((positions.line(issue.path), issue) for issue in found), key=lambda pair: pair[0])
-    return tuple((f"{file}:{line}: {field(issue.path)}{issue.text}", issue.hint) for line, issue in placed)
+    return tuple((f"{file}:{line}: {field(issue.path)}{issue.text.translate(_ON_ONE_LINE)}", issue.hint) for line, issue in placed)
 
 
 def refusal(told: Iterable[tuple[str, str]]) -> ToolgateError:
