@@ -155,11 +155,14 @@ class _Cut:
         thread.start()
         try:
             thread.join(max(seconds, 0.001))
+            late = thread.is_alive()  # asked before the cut, which ends it with an error of its own
         finally:
             self._cut()
-        if fault and not found:
+        if late:
+            return None
+        if fault:
             raise fault[0]
-        return found[0] if found else None
+        return found[0]
 
     def trace(self, name: str, info: Mapping[str, Any]) -> None:
         """httpx2's `trace` extension: sees every connection as it is made, before anything is sent over it."""
