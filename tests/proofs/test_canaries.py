@@ -15,7 +15,7 @@ from proofs.workers import Done
 from toolgate_cli.runtime import deciding
 
 Tell = Callable[[str, float], None]
-EACH, FEW = 20, 5  # canaries of one home, with and without --long
+EACH, FEW = 20, 8  # canaries of one home, with and without --long
 LOOKS: tuple[tuple[str, ...], ...] = (
     ("pending", "list"), ("runs", "list"), ("events",), ("audit", "verify"), ("tools", "list"), ("tools", "show", "loud.say"),
     ("workflow", "check"), ("recover",),

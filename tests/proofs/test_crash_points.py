@@ -22,7 +22,7 @@ REPEATED = ("start, failing once", "start, in doubt once")  # where the effect c
 BRIEF = (*REPEATED, "approve of a question", "reject of a question")
 pytestmark = pytest.mark.timeout(14_400)  # of the long version
 Tell = Callable[[str, int], None]
-EACH = 8  # of so many points one is proved without `--long`, another one each time; what fails names its point, and `--long` has them all
+EACH = 3  # of so many points one is proved without `--long`, another one each time; what fails names its point, and `--long` has them all
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:

@@ -61,7 +61,7 @@ def _span(perform: mob.Perform, home: Path, earliest: float) -> tuple[float, flo
 
 def test_forked_commands_that_are_killed_at_any_moment_lose_and_double_nothing(long: bool, tally: Tell) -> None:
     with homes.folder() as folder:
-        mob.torment(folder, _seed(tally), 10_000 if long else 60, _forked, lambda home: _span(_forked, home, 0.1), tally)
+        mob.torment(folder, _seed(tally), 10_000 if long else 150, _forked, lambda home: _span(_forked, home, 0.1), tally)
 
 
 def test_installed_commands_that_are_killed_at_any_moment_lose_and_double_nothing(long: bool, tally: Tell) -> None:
@@ -72,5 +72,5 @@ def test_installed_commands_that_are_killed_at_any_moment_lose_and_double_nothin
 @pytest.mark.parametrize("provider", OTHERS)
 def test_calls_of_every_provider_are_killed_at_any_moment_and_nothing_is_lost_or_doubled(provider: str, long: bool, tally: Tell) -> None:
     with homes.folder() as folder:
-        rounds = 1_000 if long else 6
+        rounds = 1_000 if long else 10
         mob.torment(folder, _seed(tally), rounds, _forked, lambda home: _span(_forked, home, 0.1), tally, provider)

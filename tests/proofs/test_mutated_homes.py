@@ -28,7 +28,7 @@ from toolgate_cli.workflow import shapes
 
 pytestmark = pytest.mark.timeout(14_400)  # of the long version
 Tell = Callable[[str, float], None]
-SHORT, LONG = 1_500, int(os.environ.get("MUTATED_HOMES", "1000000"))
+SHORT, LONG = 3_000, int(os.environ.get("MUTATED_HOMES", "1000000"))
 LONGEST = 1.0  # seconds of this process that one damaged home may take
 AFRESH = 500  # damaged homes after which everything that a process remembers is forgotten
 REQUEST = TurnRequest("r1", "pay", "decide", "clerk", 0, "", {}, (), (), ())

@@ -17,7 +17,7 @@ from proofs.mutation.listing import MODULES, listed
 
 pytestmark = pytest.mark.timeout(14_400)  # of the long version
 TESTS = Path(__file__).resolve().parents[1]
-SAMPLE, SEED = 2, 7
+SAMPLE, SEED = 5, 7
 LEAST = 0.95  # of all changes that are not in KNOWN
 
 
