@@ -16,6 +16,7 @@ APPROVAL_REQUIRED   start     refuse  -          -        -       -     -       
 EXPIRED             lapsed    refuse  ask_again  -        -       -     -          -           cancel   retry | reject
 APPROVAL_IN_DOUBT   start     refuse  -          -        -       -     -          -           cancel   reject | approve --may-run-twice
 CONFIRMATION_REQUIRED answer_yes answer_no - -    -       -     -          -           cancel   approve | reject
+CONFIRMATION_IN_DOUBT answer_yes refuse - -       -       -     -          -           cancel   reject | approve --may-run-twice
 UNANSWERED          lapsed    refuse  -          give_up  -       -     -          -           cancel   reject | continue-tool
 EXECUTION_FAILED    -         refuse  replay     give_up  -       -     -          -           cancel   retry | reject | continue-tool
 FAILED_IN_DOUBT     -         refuse  replay     give_up  -       -     -          -           cancel   continue-tool --outcome-file | retry --may-run-twice | reject
@@ -112,6 +113,8 @@ def test_only_an_approval_and_a_question_expire() -> None:
 def test_a_doubt_is_before_what_failed_and_behind_what_expired() -> None:
     assert state_of("AWAITING_TOOL_DECISION", Waits("EXECUTION_FAILED", doubt=True, refused="VALIDATE")) == "FAILED_IN_DOUBT"
     assert state_of("AWAITING_TOOL_APPROVAL", Waits("APPROVAL_REQUIRED", doubt=True)) == "APPROVAL_IN_DOUBT"
+    assert state_of("AWAITING_TOOL_APPROVAL", Waits("CONFIRMATION_REQUIRED", doubt=True)) == "CONFIRMATION_IN_DOUBT"
+    assert state_of("AWAITING_TOOL_APPROVAL", Waits("CONFIRMATION_REQUIRED", expired=True, doubt=True)) == "UNANSWERED"
     assert state_of("AWAITING_TOOL_APPROVAL", Waits("APPROVAL_REQUIRED", doubt=True, expired=True)) == "EXPIRED"
     assert state_of("AWAITING_TOOL_DECISION", Waits("POLICY_DENIED", doubt=True)) == "POLICY_DENIED"
 

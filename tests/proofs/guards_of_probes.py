@@ -193,10 +193,24 @@ OF_PROBES: tuple[Guard, ...] = (
         (CONFIRMING + "test_it_may_ask_three_times_in_one_go",),
     ),
     Guard(
+        "an answer starts no call in doubt without a word for that",
+        "I9",
+        "    if (refusal := doubted.refusal(case)) is not None:\n        return refusal\n    question",
+        "    question",
+        (CONFIRMING + "test_a_question_of_a_call_in_doubt_is_answered_with_a_word_for_the_doubt",),
+    ),
+    Guard(
+        "a no starts no call in doubt",
+        "I9",
+        '    "CONFIRMATION_IN_DOUBT": {"approve": "answer_yes", "reject": "refuse", "cancel": "cancel"},\n',
+        '    "CONFIRMATION_IN_DOUBT": {"approve": "answer_yes", "reject": "answer_no", "cancel": "cancel"},\n',
+        (CONFIRMING + "test_a_no_to_a_call_in_doubt_ends_it_without_the_tool",),
+    ),
+    Guard(
         "what nobody answered in time is no yes",
         "I5",
-        '    if origin == "CONFIRMATION_REQUIRED" and waits.expired:\n',
-        "    if False:\n",
+        '        return "UNANSWERED" if waits.expired else "CONFIRMATION_IN_DOUBT" if waits.doubt else origin\n',
+        '        return "CONFIRMATION_IN_DOUBT" if waits.doubt else origin\n',
         (CONFIRMING + "test_what_nobody_answered_in_time_is_not_started_again",),
     ),
     Guard(

@@ -59,8 +59,9 @@ def _cancelled(home: Path, call: str, left: facts.Facts, taken: str) -> None:
     if taken == WON["approve"]:
         settled = left.outcomes.get(call) == "succeeded"
         # one that was stopped before its spawn has both: a late result, and with no doubt left a cancelled call
-        ended = left.count("TOOL_INVOCATION_LATE_RESULT", call=call) + left.count(WON["cancel"], call=call)
-        assert settled or ended >= 1 or left.rows[call].origin == "OUTCOME_UNKNOWN"
+        late, ended = left.count("TOOL_INVOCATION_LATE_RESULT", call=call), left.count(WON["cancel"], call=call)
+        assert late <= 1 and ended <= 1 and (not (late and ended) or homes.effects(home)[call] == 0)
+        assert settled or late or ended or left.rows[call].origin == "OUTCOME_UNKNOWN"
         assert not settled or homes.effects(home)[call] == 1
 
 

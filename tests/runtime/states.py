@@ -17,7 +17,7 @@ from .kit import Home
 from .texts import FLOWS
 
 NO = {"applied": False}
-DOUBTS: tuple[State, ...] = ("OUTCOME_UNKNOWN", "FAILED_IN_DOUBT", "APPROVAL_IN_DOUBT")
+DOUBTS: tuple[State, ...] = ("OUTCOME_UNKNOWN", "FAILED_IN_DOUBT", "APPROVAL_IN_DOUBT", "CONFIRMATION_IN_DOUBT")
 
 
 class Stand(NamedTuple):
@@ -41,6 +41,15 @@ def _asked(home: Home) -> Stand:
     home.tools.plan["half.send"] = [ASKS]
     stand = _call(home, home.start("half"))
     home.decide("approve", stand.run)
+    return stand
+
+
+def _asked_in_doubt(home: Home) -> Stand:
+    """Nobody knows how its first start ended, and the second one stopped with a question."""
+    home.tools.plan["half.send"] = [LOST, ASKS]
+    stand = _call(home, home.start("half"))
+    home.decide("approve", stand.run)
+    home.decide("retry", stand.run, may_run_twice=True)
     return stand
 
 
@@ -145,6 +154,7 @@ BRING_ABOUT: dict[State, Callable[[Home], Stand]] = {
     "APPROVAL_REQUIRED": _approval,
     "EXPIRED": _expired,
     "CONFIRMATION_REQUIRED": _asked,
+    "CONFIRMATION_IN_DOUBT": _asked_in_doubt,
     "UNANSWERED": _unanswered,
     "EXECUTION_FAILED": _failed_call,
     "APPROVAL_IN_DOUBT": _approval_in_doubt,

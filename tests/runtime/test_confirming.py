@@ -208,6 +208,37 @@ def test_only_who_may_approve_the_call_may_answer(home: Home) -> None:
     assert home.run(run).status == "COMPLETED"
 
 
+def in_doubt(home: Home, effect: str = "unsafe") -> str:
+    """Nobody knows how its first start ended, and the second one stopped with a question."""
+    run = go(home, LOST, asks(), OK, effect=effect)
+    home.decide("retry", run, may_run_twice=True)
+    return run
+
+
+def test_a_question_of_a_call_in_doubt_is_answered_with_a_word_for_the_doubt(home: Home) -> None:
+    run = in_doubt(home)
+    with pytest.raises(ToolgateError, match="may have taken effect") as refused:
+        home.decide("approve", run)
+    assert refused.value.kind == "unknown_outcome" and "--may-run-twice" in refused.value.hint and "continue-tool" not in refused.value.hint
+    assert len(home.tools.starts) == 2 and home.types(run)[-1] == "DECISION_REFUSED"
+    home.decide("approve", run, may_run_twice=True)
+    assert home.tools.starts[-1].answer == Answer("yes", "null") and home.run(run).status == "COMPLETED"
+
+
+def test_a_no_to_a_call_in_doubt_ends_it_without_the_tool(home: Home) -> None:
+    run = in_doubt(home)
+    call = home.row(run).id
+    home.decide("reject", run, reason="leave it")
+    assert len(home.tools.starts) == 2 and home.run(run).status == "COMPLETED" and home.value(run, "tool.half.put.error") == "leave it"
+    assert home.outcome(call).effect_applied == "unknown"  # the doubt stays on record
+
+
+def test_what_may_be_repeated_is_answered_as_ever(home: Home) -> None:
+    run = in_doubt(home, "idempotent")
+    home.decide("approve", run)
+    assert home.run(run).status == "COMPLETED" and len(home.tools.starts) == 3
+
+
 def test_an_answer_has_no_arguments(home: Home) -> None:
     run = go(home, asks())
     with pytest.raises(ToolgateError, match="arguments"):

@@ -33,8 +33,7 @@ class Frame(NamedTuple):
     `calls`: ids of the open batch; `wary`: allow counts as require_approval for the rest of the turn;
     `came`: what has come in for the step and was not planned with yet; `signal`: the last word of its agents on another round;
     `stop`: it runs steps of the sequence below it again, and ends before this one; `workflow`: the one that begins here, "" where it is
-    that of the frame below; `shared`: in the same context; `selected`: number of the last question
-    for the tools that the agent is shown."""
+    that of the frame below; `shared`: in the same context; `selected`: number of the last question for the tools that an agent is shown."""
 
     block: str
     position: int = 0

@@ -19,6 +19,7 @@ _LITERAL = re.compile(r"(?:[A-Za-z0-9._~!$&'()*+,;=:@/?\[\]-]|%[0-9A-Fa-f]{2})*\
 _PLAIN = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")  # RFC 3986: unreserved
 _TOKEN = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+\Z", re.ASCII)
 _VALUE = re.compile(r"[\t\x20-\x7e]*\Z", re.ASCII)
+UNCLEAR = (408,)  # statuses besides 3xx and 5xx that leave it open what was done: whoever says it may stand before the one that acted
 _DECODINGS = 4  # a server that decodes more often than this is not to be protected from itself
 OURS = frozenset(
     {

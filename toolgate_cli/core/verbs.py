@@ -14,6 +14,7 @@ State = Literal[
     "EXPIRED",  # an approval whose time is over
     "APPROVAL_IN_DOUBT",  # an approval of a call that may have taken effect already, and must not a second time
     "CONFIRMATION_REQUIRED",
+    "CONFIRMATION_IN_DOUBT",  # a confirmation of a call of which an earlier start may have taken effect, and must not a second time
     "UNANSWERED",  # a confirmation whose time is over: the tool is not started again
     "EXECUTION_FAILED",
     "FAILED_IN_DOUBT",  # a failure of such a call
@@ -62,6 +63,7 @@ TABLE: Mapping[State, Mapping[Verb, Handler]] = {
     "EXPIRED": {"approve": "lapsed", "reject": "refuse", "retry": "ask_again", "cancel": "cancel"},
     "APPROVAL_IN_DOUBT": {"approve": "start", "reject": "refuse", "cancel": "cancel"},
     "CONFIRMATION_REQUIRED": {"approve": "answer_yes", "reject": "answer_no", "cancel": "cancel"},
+    "CONFIRMATION_IN_DOUBT": {"approve": "answer_yes", "reject": "refuse", "cancel": "cancel"},
     "UNANSWERED": {"approve": "lapsed", "reject": "refuse", "continue-tool": "give_up", "cancel": "cancel"},
     "EXECUTION_FAILED": {"reject": "refuse", "retry": "replay", "continue-tool": "give_up", "cancel": "cancel"},
     "FAILED_IN_DOUBT": {"reject": "refuse", "retry": "replay", "continue-tool": "give_up", "cancel": "cancel"},
@@ -88,6 +90,7 @@ _WORKS: Mapping[State, str] = {
     "EXPIRED": "retry | reject",
     "APPROVAL_IN_DOUBT": "reject | approve --may-run-twice",
     "CONFIRMATION_REQUIRED": "approve | reject",
+    "CONFIRMATION_IN_DOUBT": "reject | approve --may-run-twice",
     "UNANSWERED": "reject | continue-tool",
     "EXECUTION_FAILED": "retry | reject | continue-tool",
     "FAILED_IN_DOUBT": "continue-tool --outcome-file | retry --may-run-twice | reject",
@@ -111,6 +114,7 @@ _WORKS: Mapping[State, str] = {
 # What comes before the advice, where that alone would not be understood.
 _FIRST: Mapping[State, str] = {
     "APPROVAL_IN_DOUBT": "an earlier start may have taken effect",
+    "CONFIRMATION_IN_DOUBT": "an earlier start may have taken effect",
     "EXECUTION_FAILED": "mend the cause, then",
     "FAILED_IN_DOUBT": "an earlier start may have taken effect: find out, then",
     "NOT_VALID": "its arguments stay as they are: reject it or start anew, or go on without it",
@@ -125,6 +129,7 @@ _NAMES: Mapping[State, str] = {
     "FAILED_IN_DOUBT": "EXECUTION_FAILED of a call that may have taken effect",
     "NOT_VALID": "EXECUTION_FAILED of arguments that do not validate",
     "NOT_RECEIVED": "EXECUTION_FAILED of arguments that are not stored",
+    "CONFIRMATION_IN_DOUBT": "CONFIRMATION_REQUIRED of a call that may have taken effect",
     "UNANSWERED": "CONFIRMATION_REQUIRED that has expired",
     "DRIVEN": "RUNNING",
     "CANCELLED_IN_DOUBT": "OUTCOME_UNKNOWN of a cancelled run",
@@ -208,6 +213,6 @@ def state_of(run_status: Status, waits: Waits | None, driven: bool = False) -> S
         return "EXPIRED" if waits.expired else "APPROVAL_IN_DOUBT" if waits.doubt else origin
     if origin == "EXECUTION_FAILED" and (waits.doubt or waits.refused is not None):
         return "FAILED_IN_DOUBT" if waits.doubt else "NOT_RECEIVED" if waits.refused == "RECEIVE" else "NOT_VALID"
-    if origin == "CONFIRMATION_REQUIRED" and waits.expired:
-        return "UNANSWERED"
+    if origin == "CONFIRMATION_REQUIRED":
+        return "UNANSWERED" if waits.expired else "CONFIRMATION_IN_DOUBT" if waits.doubt else origin
     return origin if origin in TABLE else "UNKNOWN"

@@ -1,8 +1,8 @@
 """A process from ours, by fork and exec alone: to load the standard library's `subprocess` costs a command more than all of its start.
 
 It does what `subprocess.Popen` does with a `preexec_fn`: the new process has its own session, these streams, the descriptors that were
-named and no other, and each signal that we or Python change as it is by default; what keeps it from becoming
-the program is told through a pipe that exec closes.
+named and no other, and each signal that we or Python change as it is by default. What keeps it from becoming the program is told through a
+pipe that exec closes, so a program that never began is not taken for one that failed.
 """
 
 from __future__ import annotations

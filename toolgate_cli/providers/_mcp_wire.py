@@ -16,14 +16,13 @@ from mcp.client.streamable_http import streamable_http_client
 from pydantic import TypeAdapter
 
 from .. import __version__
-from ..core import canonical
+from ..core import canonical, requests
 from ..core.errors import ToolgateError
 from ..core.types import Json
 from ._mcp_session import Answer, Broken
 
 MOST_BYTES: Final = 8 << 20  # of one response
 _REFUSED = range(400, 500)
-_UNCLEAR = (408,)  # as of a request: whoever says it may stand before the one that acted
 _IDENTITY = ("", "identity")
 # else the last resort of `logging` writes to our stderr what a server said: the SDK does not log under one name
 logging.getLogger().addHandler(logging.NullHandler())
@@ -98,7 +97,7 @@ class Wire(httpx2.AsyncBaseTransport):
         except Broken as broken:
             broken.sent = True
             raise
-        if self._status in _REFUSED and self._status not in _UNCLEAR:
+        if self._status in _REFUSED and self._status not in requests.UNCLEAR:
             return Answer({"error": {"code": self._status, "message": f"HTTP {self._status}"}})
         return None
 

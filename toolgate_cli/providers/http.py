@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
 CODES = range(100, 600)  # what [tools.NAME.exit] may name
 _BODILESS = ("GET", "HEAD")
-_UNCLEAR = (408,)  # besides 3xx and 5xx: whoever says it may stand before the one that acted
 _SHOWN = 1024  # bytes of a body, and of a reason, that say why a call failed
 
 
@@ -238,5 +237,5 @@ def _answered(result: ToolResult, status: int, reason: str, whole: bool) -> Tool
     message = f"HTTP {status} {reason[:_SHOWN]}".rstrip() + (f": {said}" if said else "")
     if 200 <= status < 300:
         return result._replace(ended="uncertain", ok=False, code=None, message=f"answered before the request was sent whole: {message}")
-    unclear = status in _UNCLEAR or not 400 <= status < 500
+    unclear = status in requests.UNCLEAR or not 400 <= status < 500
     return result._replace(ended="unclear" if unclear else "answered", ok=False, code=status, sign="STATUS", message=message)

@@ -1,4 +1,4 @@
-"""The answer to a tool that stopped half-way: it is started again with it and with its stored state, as any start is (I1, I3).
+"""The answer to a tool that stopped half-way: it is started again with it and with its stored state, as any start is (I1, I3, I9).
 
 Where the gate would not start it now, a yes is refused and the question stays. A no is taken all the same: the call ends without the tool.
 """
@@ -20,14 +20,14 @@ from .work import Invoke
 def answer(case: Case, word: Literal["yes", "no"]) -> Decided | Needs | ToolgateError:
     if case.decision.arguments is not None:
         raise ToolgateError("invalid", f"{case.row.id} has been started: its arguments are what they are", "answer without --arguments")
-    if (running := doubted.still_running(case)) is not None:
-        return running
+    if (refusal := doubted.refusal(case)) is not None:
+        return refusal
     question = Question(case.call, case.run.workflow, case.run.started, case.row, "answer", since=case.run.created_at)
     verdict = gate.judge(case.unit, question, case.engine.world)
     if isinstance(verdict, Needs):
         return verdict
     if isinstance(verdict, Park):
-        return _refused(case, verdict) if word == "yes" else _untold(case, verdict)
+        return _refused(case, verdict) if word == "yes" else _without_the_tool(case, verdict)
     unit, row = case.unit, rounds.answered(claim(case), word)
     unit.shown.add(row)  # what was asked is what the log says; the answer is this very decision
     facts: dict[str, Json] = {**said(case), "answer": word, "round": rounds.number(row)}
@@ -37,7 +37,7 @@ def answer(case: Case, word: Literal["yes", "no"]) -> Decided | Needs | Toolgate
     return Decided("approved" if word == "yes" else "rejected", Invoke(started))
 
 
-def _untold(case: Case, verdict: Park) -> Decided:
+def _without_the_tool(case: Case, verdict: Park) -> Decided:
     said_so = f"{case.decision.reason or 'rejected by a person'} (the tool was not told: {verdict.reason})"
     return ending.refuse(case._replace(decision=case.decision._replace(reason=said_so)))
 

@@ -47,7 +47,7 @@ def refusal(case: Case, found: Reconciled | None = None) -> ToolgateError | None
     if tool is not None and gate.permits(row, tool):
         return None
     found_out = "find out what happened and use continue-tool --outcome-file FILE, or add --may-run-twice"
-    if row.origin == "APPROVAL_REQUIRED":
+    if row.origin in ("APPROVAL_REQUIRED", "CONFIRMATION_REQUIRED"):
         found_out = "find out what happened, then reject it, or add --may-run-twice"
     why = f"{case.call.capability} is not declared safe to repeat"
     if found is not None:
