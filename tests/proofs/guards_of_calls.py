@@ -115,7 +115,7 @@ OF_CALLS: tuple[Guard, ...] = (
     Guard(
         "a status that does not say what happened is unclear",
         "I8",
-        "    unclear = status in _UNCLEAR or not 400 <= status < 500\n",
+        "    unclear = status in requests.UNCLEAR or not 400 <= status < 500\n",
         "    unclear = False\n",
         (HTTP + "test_a_status_is_a_success_a_failure_or_unclear",),
     ),

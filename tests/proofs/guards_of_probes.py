@@ -223,8 +223,8 @@ OF_PROBES: tuple[Guard, ...] = (
     Guard(
         "nothing goes on beside what is left of the asking process",
         "I8",
-        "    if (running := doubted.still_running(case)) is not None:\n        return running\n    question =",
-        "    question =",
+        "    row = case.row\n    if (running := still_running(case)) is not None:\n        return running\n    if row.doubt is None or",
+        "    row = case.row\n    if row.doubt is None or",
         (CONFIRMING + "test_what_is_left_of_the_asking_process_keeps_the_answer_back",),
     ),
 )
