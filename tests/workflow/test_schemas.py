@@ -9,6 +9,9 @@ import time
 from typing import Any
 
 import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from jsonschema import Draft202012Validator
 
 from toolgate_cli.core.types import Json
 from toolgate_cli.core.world import Problem
@@ -149,6 +152,11 @@ JUDGED: list[tuple[Json, Json, list[tuple[str, str]]]] = [
         {"c": {"p": "a" * 5000 + "!"}},
         [("PATTERN_MISMATCH", "/c/p")],
     ),
+    ({"properties": {"a": {"properties": {"b": False}}}}, {"a": {"b": 1}}, [("SCHEMA_VIOLATION", "/a/b")]),
+    ({"type": "integer"}, 1.5, [("INVALID_TYPE", "")]),
+    ({"type": "integer"}, 1.0, []),
+    ({"type": "number"}, True, [("INVALID_TYPE", "")]),
+    ({"type": "number"}, 1, []),
 ]
 
 
@@ -198,3 +206,35 @@ def test_nothing_is_fetched(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(socket.socket, "connect", refuse)
     assert load({"$ref": "http://127.0.0.1:9/schema"})({}) == (Problem("UNJUDGEABLE", ""),)
     assert load({"$ref": "file:///etc/passwd"})({}) == (Problem("UNJUDGEABLE", ""),)
+
+
+TYPES = ("object", "array", "string", "integer", "number", "boolean", "null")
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers(-2, 2) | st.sampled_from((0.0, 1.0, 1.5)) | st.sampled_from(("", "a", "1")),
+    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.sampled_from("ab"), inner, max_size=2),
+    max_leaves=8,
+)
+INSIDE = st.recursive(
+    st.sampled_from((True, {"$ref": "#"}, {"$ref": "#/$defs/x"}))
+    | st.sampled_from(TYPES).map(lambda name: {"type": name})
+    | st.lists(st.sampled_from(TYPES), min_size=1, max_size=3, unique=True).map(lambda names: {"type": names}),
+    lambda inner: (
+        st.fixed_dictionaries(
+            {"properties": st.dictionaries(st.sampled_from("ab"), inner, min_size=1)}, optional={"required": st.just(["b"])}
+        )
+        | st.fixed_dictionaries({"items": inner})
+        | st.fixed_dictionaries({"allOf": st.lists(inner, min_size=1, max_size=2)})
+    ),
+    max_leaves=6,
+)
+
+
+@given(INSIDE.filter(lambda schema: isinstance(schema, dict) and "$ref" not in schema), INSIDE, st.lists(VALUES, min_size=1, max_size=4))
+def test_one_check_finds_in_each_value_what_the_library_finds(schema: dict[str, Json], other: Json, values: list[Json]) -> None:
+    whole: Json = {**schema, "$defs": {"x": other}}
+    assume(check_schema(whole, (), Issues()))
+    check, library = load(whole), Draft202012Validator(whole)
+    for value in values:
+        at = {"".join(f"/{part}" for part in error.absolute_path) for error in library.iter_errors(value)}
+        found = {problem.pointer.removesuffix("/b") if problem.code == "REQUIRED_MISSING" else problem.pointer for problem in check(value)}
+        assert found == at

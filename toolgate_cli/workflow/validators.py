@@ -100,6 +100,31 @@ def _pattern(validator: Any, wanted: str, value: Any, _schema: Any) -> Iterator[
     return None
 
 
+def _type(validator: Any, wanted: Any, value: Any, schema: Any) -> Iterator[ValidationError] | None:
+    """By the library, of which what plainly is what is wanted need not be asked."""
+    return None if _PLAINLY.get(type(value)) == wanted else _LIBRARY_TYPE(validator, wanted, value, schema)
+
+
+class _Properties:
+    """`properties`, without a validator made anew for each member of each value. `local`: as all references of an accepted schema lead into
+    the schema itself and no schema inside has a base of its own, a validator of such a schema is the same wherever it is reached from."""
+
+    def __init__(self) -> None:
+        self._ready: dict[int, Any] = {}  # id of a schema that the whole one holds, and so stays -> its validator
+
+    def judge(self, validator: Any, wanted: Mapping[str, Any], value: Any, _schema: Any) -> Iterator[ValidationError]:
+        if not validator.is_type(value, "object"):
+            return
+        for key, inside in wanted.items():
+            if key in value:
+                ready = self._ready.get(id(inside))
+                if ready is None:
+                    ready = self._ready[id(inside)] = validator.evolve(schema=inside)
+                for error in ready.iter_errors(value[key]):
+                    error.path.appendleft(key)
+                    yield error
+
+
 def _pattern_properties(validator: Any, wanted: Mapping[str, Any], value: Any, _schema: Any) -> Iterator[ValidationError]:
     if validator.is_type(value, "object"):
         for pattern, inside in wanted.items():
@@ -174,7 +199,10 @@ class _Unevaluated:
             yield from (schema["if"], schema.get("then")) if holds else (schema.get("else"),)
 
 
+_PLAINLY: Mapping[type, str] = {str: "string", int: "integer", bool: "boolean", dict: "object", list: "array", type(None): "null"}
+_LIBRARY_TYPE: Keyword = Draft202012Validator.VALIDATORS["type"]  # of draft-07 too
 _OWN: Mapping[str, Keyword] = {
+    "type": _type,
     "pattern": _pattern,
     "patternProperties": _pattern_properties,
     "additionalProperties": _additional_properties,
@@ -185,7 +213,7 @@ _DIALECTS: Mapping[str, Any] = {"2020-12": Draft202012Validator, "draft-07": Dra
 
 def _rules(schema: Json) -> dict[str, Keyword]:
     library = _DIALECTS[draft(schema) or "2020-12"].VALIDATORS
-    own = {**_OWN, "unevaluatedProperties": _Unevaluated(Local(schema)).judge}
+    own = {**_OWN, "unevaluatedProperties": _Unevaluated(Local(schema)).judge, "properties": _Properties().judge}
     return {name: own.get(name, rule) for name, rule in library.items() if name != "format"}
 
 
