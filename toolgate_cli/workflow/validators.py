@@ -106,8 +106,8 @@ def _type(validator: Any, wanted: Any, value: Any, schema: Any) -> Iterator[Vali
 
 
 class _Properties:
-    """`properties`, without a validator made anew for each member of each value. `local`: as all references of an accepted schema lead into
-    the schema itself and no schema inside has a base of its own, a validator of such a schema is the same wherever it is reached from."""
+    """`properties`, without a validator made anew for each member of each value: all references of an accepted schema lead into the schema
+    itself and no schema inside has a base of its own, so a validator of one inside is the same wherever it is reached from."""
 
     def __init__(self) -> None:
         self._ready: dict[int, Any] = {}  # id of a schema that the whole one holds, and so stays -> its validator
