@@ -385,6 +385,11 @@ def test_an_answer_that_is_no_list_of_commands_fails_the_step_naming_the_defect(
     assert defect in twice(Turn("r1", "decide", 0, stored))
 
 
+def test_a_turn_has_a_bound_of_commands_and_one_at_the_bound_is_taken() -> None:
+    assert "it has 201 commands, and a turn has at most 200" in refused(*[call()] * 201)
+    assert isinstance(take(view(), turn(*[call()] * 200))[1], CallTools)
+
+
 def test_a_models_own_words_are_cut_in_a_reason() -> None:
     assert len(refused({"type": "x" * 5000})) < 200
     assert len(refused({"type": "say", "message": "", "y" * 5000: 1})) < 200

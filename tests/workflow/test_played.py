@@ -88,6 +88,13 @@ def test_what_stands_behind_complete_is_told(home: Home) -> None:
     assert list(told(home, script)) == ["script.toml:3: turns[0].commands[1]: complete is not the last command"]
 
 
+def test_more_commands_than_a_turn_may_have_are_told(home: Home) -> None:
+    said = '{ type = "say", message = "x" }, '
+    assert told(home, SOUND.replace("commands = [", "commands = [" + said * 198, 1)) == {}
+    [message] = told(home, SOUND.replace("commands = [", "commands = [" + said * 199, 1))
+    assert message.endswith("turns[0].commands[200]: a turn has at most 200 commands")
+
+
 @pytest.mark.parametrize(
     ("narrowed", "said", "hint"),
     [

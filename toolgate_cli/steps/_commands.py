@@ -14,6 +14,7 @@ from . import _keys, _questions
 
 Command: TypeAlias = "dict[str, Json]"
 _NOTHING = type(None)
+MOST = 200  # commands of one turn: each of its calls is judged, and asked about where it has a precheck, before the first of them starts
 _SHOWN = 80  # characters of a model's own words in a reason
 
 
@@ -46,6 +47,8 @@ def read(text: str, allowed: Sequence[str], writes: Sequence[str]) -> list[Comma
         _refuse(_why_unparsed(turn["unparsed"]))
     if not isinstance(turn, list) or not turn:
         _refuse("it is not a list of commands")
+    if len(turn) > MOST:
+        _refuse(f"it has {len(turn)} commands, and a turn has at most {MOST}")
     for index, command in enumerate(turn):
         if why := _defect(command, allowed, writes):
             _refuse(f"command {index + 1}: {why}")
@@ -56,6 +59,8 @@ def read(text: str, allowed: Sequence[str], writes: Sequence[str]) -> list[Comma
 
 def defects(turn: Sequence[Json]) -> Iterator[Defect]:
     """What no agent may answer, whatever it may use and write."""
+    if len(turn) > MOST:
+        yield Defect((MOST,), f"a turn has at most {MOST} commands")
     for index, command in enumerate(turn):
         if not isinstance(command, dict) or not isinstance(kind := command.get("type"), str):
             yield Defect((index,), "it is not an object with a type")
