@@ -93,27 +93,18 @@ def evaluate(question: Question, world: World, accepted: Callable[[str], bool]) 
     refusal = authorise.may_call(tool, call.requested_by, context) or authorise.other_tenant(tool, arguments, context)
     if refusal is not None:
         return _denied(question, ready, "auth_denied", refusal)
-    try:
-        problems = () if valid or tool.schema is True else world.checks[tool.schema_digest](arguments)
-    except Exception as error:  # noqa: BLE001  # a check that cannot be made did not let the call through (I5)
-        return _failed(question, ready, "VALIDATE", "unchecked", f"the arguments could not be checked: {type(error).__name__}")
-    if problems:
-        return _failed(question, ready, "VALIDATE", problems[0].code, _tell(problems))
+    invalid = None if valid or tool.schema is True else _invalid(question, tool, ready, arguments, world)
+    if invalid is not None:
+        return invalid
     if not isinstance(arguments, dict):
         return _failed(question, ready, "VALIDATE", "INVALID_TYPE", "INVALID_TYPE at ''")
     try:
         bound = ready.bind(arguments)
     except ToolgateError as error:
         return _failed(question, ready, "VALIDATE", "unbindable", error.message)
-    if "tenant_of" in tool.probes:
-        answer = _asked(question, "tenant_of", ready, world)
-        if isinstance(answer, (Needs, Park)):
-            return answer
-        from . import probes  # imported by whoever asked: only a tool that has one pays for it
-
-        refusal = authorise.not_the_callers(probes.value(answer), "the command of tenant_of", context)
-        if refusal is not None:
-            return _denied(question, ready, "auth_denied", refusal)
+    stop = _of_another_tenant(question, ready, world) if "tenant_of" in tool.probes else None
+    if stop is not None:
+        return stop
     return _ruled(question, tool, ready, bound, arguments, None if valid else seen, world)
 
 
@@ -122,6 +113,25 @@ def _unknown(capability: str, world: World) -> str:
     if server in world.config.servers:
         return f"no tool {capability} of the server {server} is pinned: toolgate tools pin {server}"
     return f"no tool {capability} in toolgate.toml"
+
+
+def _invalid(q: Question, tool: Tool, ready: Ready, arguments: Json, world: World) -> Park | None:
+    try:
+        problems = world.checks[tool.schema_digest](arguments)
+    except Exception as error:  # noqa: BLE001  # a check that cannot be made did not let the call through (I5)
+        return _failed(q, ready, "VALIDATE", "unchecked", f"the arguments could not be checked: {type(error).__name__}")
+    return _failed(q, ready, "VALIDATE", problems[0].code, _tell(problems)) if problems else None
+
+
+def _of_another_tenant(q: Question, ready: Ready, world: World) -> Needs | Park | None:
+    """By what the tool's own lookup answers; None: the resource is the caller's."""
+    answer = _asked(q, "tenant_of", ready, world)
+    if isinstance(answer, (Needs, Park)):
+        return answer
+    from . import probes  # imported by whoever asked: only a tool that has one pays for it
+
+    refusal = authorise.not_the_callers(probes.value(answer), "the command of tenant_of", world.config.context)
+    return None if refusal is None else _denied(q, ready, "auth_denied", refusal)
 
 
 def _asked(q: Question, name: ProbeName, ready: Ready, world: World) -> ToolResult | Needs | Park:
