@@ -267,6 +267,16 @@ def test_of_two_calls_the_second_is_not_asked_about_behind_the_deadline(home: Ho
     assert {payload(event)["code"] for event in home.events(run, "TOOL_INVOCATION_DENIED")} == {"limit_exceeded"}
 
 
+def test_beyond_the_calls_that_a_run_may_make_nothing_is_asked(home: Home) -> None:
+    tool = texts.tool("free.send", more=PRECHECK.format(name="free.send"))
+    home.write(texts.operator({"free.send": tool}, head=texts.HEAD.replace("calls_per_run = 200", "calls_per_run = 1")))
+    home.models.turns["s"] = [[call("free.send", text="1")], [call("free.send", text="2")], []]
+    run = home.start("talk")
+    told = payload(home.events(run, "TOOL_INVOCATION_DENIED")[-1])
+    assert told["code"] == "limit_exceeded" and home.tools.names() == ["free.send"]
+    assert [started.arguments for _, started in home.tools.asked] == [home.tools.starts[0].arguments] * asked(home)
+
+
 def test_of_what_a_probe_says_no_value_of_a_secret_is_kept(home: Home) -> None:
     checked(home, "free.send", more='[secrets]\nTOKEN = { file = "token" }\n')
     (home.folder / "token").write_text("sesame-open\n")

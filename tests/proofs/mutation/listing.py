@@ -14,7 +14,10 @@ _TOLD = ("runtime/test_told_exactly.py", "runtime/test_event_fields.py", "runtim
 MODULES: dict[str, tuple[str, ...]] = {
     "core/policy.py": ("core/test_policy.py",),
     "core/conditions.py": ("core/test_conditions.py", "core/test_policy.py"),
-    "core/verdict.py": ("core/test_verdict.py", "runtime/test_refused_by_the_gate.py", "runtime/test_denying.py"),
+    "core/verdict.py": (
+        "core/test_verdict.py", "runtime/test_refused_by_the_gate.py", "runtime/test_denying.py", "runtime/test_probing.py",
+        "runtime/test_confirming.py",
+    ),
     "core/verbs.py": ("core/test_verbs.py", "contracts/test_verbs.py", "runtime/test_said.py"),
     "core/quorum.py": ("core/test_quorum.py",),
     "core/effects.py": ("core/test_effects.py",),
