@@ -8,7 +8,7 @@ import pytest
 
 from toolgate_cli.core.errors import ToolgateError
 from toolgate_cli.core.types import CALL_ORIGINS, Origin, Status, Verb
-from toolgate_cli.core.verbs import TABLE, Handler, State, Waits, first, handler, name, state_of, works
+from toolgate_cli.core.verbs import TABLE, Handler, State, Waits, first, handler, name, state_of, use, works
 
 VERBS: tuple[Verb, ...] = ("approve", "reject", "retry", "continue-tool", "answer", "review", "continue", "retry --step", "cancel")
 DRAWN = """
@@ -32,11 +32,13 @@ RUNNING             -         -       -          -        -       -     take_ove
 DRIVEN              -         -       -          -        -       -     owned      -           cancel   wait
 PAUSED              -         -       -          -        -       -     drive      reposition  cancel   continue | retry --step
 FAILED              -         -       -          -        -       -     -          reposition  -        retry --step
+FAILED_FOR_GOOD     -         -       -          -        -       -     -          reposition  -        start
 COMPLETED           -         -       -          -        -       -     -          -           -        runs show
 CANCELLED           -         -       -          -        -       -     -          -           nothing  runs show
 CANCELLED_IN_DOUBT  -         -       -          settle   -       -     -          -           nothing  continue-tool --outcome-file
 """  # noqa: E501
 ROWS = [line.split(None, 10) for line in DRAWN.strip().splitlines()]
+ENDED = ("FAILED_FOR_GOOD", "COMPLETED", "CANCELLED")
 CELLS = [(row[0], verb, cell) for row in ROWS for verb, cell in zip(VERBS, row[1:10], strict=True)]
 
 
@@ -50,7 +52,8 @@ def test_a_cell_is_its_handler_or_a_refusal_that_says_what_works(state: State, v
     assert caught.value.kind == "wrong_state"
     assert name(state) in caught.value.message and verb in caught.value.message
     advised = works(state).split(" | ")[0]
-    assert f"use {advised}" in caught.value.message
+    assert use(state) in caught.value.message
+    assert f"use {advised}" in use(state) or (state in ENDED and "new start" in use(state))
     words, _, flag = advised.partition(" --")
     assert caught.value.hint == f"toolgate {words} c7" + (f" --{flag}" if flag else "")
 
@@ -73,7 +76,7 @@ def test_everything_unfinished_has_a_verb_that_moves_it() -> None:
 def test_what_works_is_in_the_table() -> None:
     for state in get_args(State):
         for verb in works(state).split(" | "):
-            if verb not in ("runs show", "wait"):
+            if verb not in ("runs show", "wait", "start"):
                 assert verb in TABLE[state] or verb.split(" ")[0] in TABLE[state]
 
 
@@ -84,7 +87,10 @@ def test_a_refusal_reads_as_a_sentence() -> None:
     assert caught.value.hint == "toolgate retry c7"
     with pytest.raises(ToolgateError) as caught:
         handler("COMPLETED", "cancel")
-    assert (caught.value.message, caught.value.hint) == ("cancel does not apply to COMPLETED: use runs show", "toolgate runs show")
+    over = "cancel does not apply to COMPLETED: it is over, and only a new start does all of it again"
+    assert (caught.value.message, caught.value.hint) == (over, "toolgate runs show")
+    with pytest.raises(ToolgateError, match="retry does not apply to CANCELLED: it was ended for good, and only a new start"):
+        handler("CANCELLED", "retry")
 
 
 @pytest.mark.parametrize(

@@ -134,6 +134,12 @@ def _driven(home: Home) -> Stand:
     return Stand(home.events(type="RUN_STARTED")[-1].run_id or "")
 
 
+def _failed_for_good(home: Home) -> Stand:
+    """At an agent, which its workflow does not let be repeated; the step before it is another kind."""
+    home.write(stuck=texts.flow("stuck", texts.step("s", "assign", set={"n": "1"}), texts.step("asks", "agent", agent="clerk")))
+    return Stand(home.start("stuck"))
+
+
 def _cancelled(home: Home) -> Stand:
     run = home.start("ask")
     home.desk().cancel(run, None)
@@ -171,6 +177,7 @@ BRING_ABOUT: dict[State, Callable[[Home], Stand]] = {
     "DRIVEN": _driven,
     "PAUSED": lambda home: Stand(home.start("pauses")),
     "FAILED": lambda home: Stand(home.start("fails")),
+    "FAILED_FOR_GOOD": _failed_for_good,
     "COMPLETED": lambda home: Stand(home.start("free")),
     "CANCELLED": _cancelled,
     "CANCELLED_IN_DOUBT": _in_doubt,
@@ -274,6 +281,8 @@ def obey(home: Home, hint: str) -> object:
             return desk.review(desk.select_step(about, None, "review"), note="seen")
         case "answer":
             return desk.answer(desk.select_step(about, None, "answer"), {"street": "High Street"}, {})
+        case "start":
+            return desk.start(about, {}, {})
         case "continue":
             return desk.continue_run(about)
         case "wait":

@@ -102,6 +102,14 @@ def test_a_run_that_was_changed_in_any_column_is_decided_by_no_verb_but_cancel(h
     assert complaints(home) == [] and home.rows(run) == []
 
 
+def test_a_run_that_was_changed_to_have_failed_is_cancelled_like_any_other(home: Home) -> None:
+    run = home.start("ask")
+    changed(home, run, status="FAILED")
+    refused(lambda: home.desk().continue_run(run))
+    assert home.desk().cancel(run, None).run.run.status == "CANCELLED"
+    assert complaints(home) == [] and home.rows(run) == []
+
+
 def test_every_field_that_decides_is_in_the_seal() -> None:
     run = Run("r1", "w", "d", "ann", "RUNNING", "[]", 1, None, 0, 0, None, "a", "b")
     same = {name for name in Run._fields if sealing.seal(run._replace(**{name: "another"})) == sealing.seal(run)}  # type: ignore[arg-type]

@@ -10,6 +10,7 @@ from toolgate_cli.core.digests import ref
 from toolgate_cli.core.errors import ToolgateError
 from toolgate_cli.core.records import Row
 from toolgate_cli.core.results import ToolResult
+from toolgate_cli.core.verbs import use
 from toolgate_cli.runtime import selecting, standing
 
 from . import texts
@@ -99,7 +100,7 @@ def test_what_a_run_waits_for_is_shown_in_the_place_of_a_call_and_nothing_else_i
     assert quick.desk().show_pending([gate])[0].row == quick.row(gate)
     assert quick.desk().show_pending([quick.row(gate).id])[0].row == quick.row(gate)
     done = told(lambda: quick.desk().show_pending([over]))
-    assert (done.kind, done.message) == ("wrong_state", f"{over} is COMPLETED and has no call that waits: use runs show")
+    assert (done.kind, done.message) == ("wrong_state", f"{over} is COMPLETED and has no call that waits: {use('COMPLETED')}")
     assert done.hint == f"toolgate runs show {over}"
     assert told(lambda: quick.desk().show_pending([gate, "c2345672345672"])).kind == "not_found"
     quick.models.turns["s"] = [[call("ask.send", n=1), call("ask.send", n=2)]]
@@ -117,7 +118,7 @@ def test_a_verb_that_does_not_apply_to_what_waits_says_so(quick: Home) -> None:
     assert told(lambda: quick.desk().select([gate], "retry")).message == said
     assert told(lambda: quick.desk().select([quick.row(gate).id], "retry")).message == said
     assert told(lambda: quick.desk().select([gate], "approve")).message == (
-        f"{gate} is AWAITING_STEP_APPROVAL and has no call that waits: use approve --step | reject --step"
+        f"{gate} is AWAITING_STEP_APPROVAL and has no call that waits: use approve --step or reject --step"
     )
     assert told(lambda: quick.desk().select_step(gate, "after", "approve")).message == f"{gate} waits for the step s, not for after"
     over = quick.start("ask")

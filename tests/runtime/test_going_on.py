@@ -279,7 +279,8 @@ def test_an_agent_is_not_repeated_unless_its_workflow_says_so(home: Home, retry:
     before = home.dump()
     with pytest.raises(ToolgateError) as caught:
         home.desk().retry_step(run, "s")
-    assert caught.value.kind == "wrong_state" and "allow" in caught.value.message and changed(before, home.dump()) == []
+    assert caught.value.kind == "wrong_state" and "does not let the step s be repeated" in caught.value.message
+    assert "retry = { allow = true }" in caught.value.hint and changed(before, home.dump()) == []
     home.desk().retry_step(run, "stop")
     assert len(home.models.asked) == 1
 

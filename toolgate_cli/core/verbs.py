@@ -30,6 +30,7 @@ State = Literal[
     "DRIVEN",  # running, and its owner is at work
     "PAUSED",
     "FAILED",
+    "FAILED_FOR_GOOD",  # at a step that its definition does not let be repeated, or not any more
     "COMPLETED",
     "CANCELLED",
     "UNKNOWN",  # a row of an origin that nothing here makes: other hands did
@@ -80,6 +81,7 @@ TABLE: Mapping[State, Mapping[Verb, Handler]] = {
     "DRIVEN": {"continue": "owned", "cancel": "cancel"},
     "PAUSED": {"continue": "drive", "retry --step": "reposition", "cancel": "cancel"},
     "FAILED": {"retry --step": "reposition"},
+    "FAILED_FOR_GOOD": {"retry --step": "reposition"},  # from a step before that one
     "COMPLETED": {},
     "CANCELLED": {"cancel": "nothing"},
     "CANCELLED_IN_DOUBT": {"continue-tool": "settle", "cancel": "nothing"},
@@ -107,9 +109,16 @@ _WORKS: Mapping[State, str] = {
     "DRIVEN": "wait",
     "PAUSED": "continue | retry --step",
     "FAILED": "retry --step",
-    "COMPLETED": "runs show",  # it is over; a new start would do all of it again
+    "FAILED_FOR_GOOD": "start",
+    "COMPLETED": "runs show",
     "CANCELLED": "runs show",
     "CANCELLED_IN_DOUBT": "continue-tool --outcome-file",
+}
+# Where nothing moves it on: why, and what would do it again.
+_OVER: Mapping[State, str] = {
+    "FAILED_FOR_GOOD": "its step is not to be repeated, by the definition that it started with, and only a new start uses a mended file",
+    "COMPLETED": "it is over, and only a new start does all of it again",
+    "CANCELLED": "it was ended for good, and only a new start does all of it again",
 }
 # What comes before the advice, where that alone would not be understood.
 _FIRST: Mapping[State, str] = {
@@ -132,6 +141,7 @@ _NAMES: Mapping[State, str] = {
     "CONFIRMATION_IN_DOUBT": "CONFIRMATION_REQUIRED of a call that may have taken effect",
     "UNANSWERED": "CONFIRMATION_REQUIRED that has expired",
     "DRIVEN": "RUNNING",
+    "FAILED_FOR_GOOD": "FAILED",
     "CANCELLED_IN_DOUBT": "OUTCOME_UNKNOWN of a cancelled run",
 }
 # The kind of row that a waiting status speaks of, for a run whose rows were not looked at.
@@ -181,9 +191,15 @@ def handler(state: State, verb: Verb, subject: str = "", detail: str = "") -> Ha
         return found
     if state == "UNKNOWN":
         raise ToolgateError("storage", "what waits there was changed by other hands", command(state, subject))
-    verbs = works(state).split(" | ")
-    use = " or ".join(filter(None, (", ".join(verbs[:-1]), verbs[-1])))
-    raise ToolgateError("wrong_state", f"{verb} does not apply to {name(state)}: use {use}", command(state, subject, detail))
+    raise ToolgateError("wrong_state", f"{verb} does not apply to {name(state)}: {use(state)}", command(state, subject, detail))
+
+
+def use(state: State) -> str:
+    """What works there, in the words of a refusal."""
+    if state in _OVER:
+        return _OVER[state]
+    ways = works(state).split(" | ")
+    return f"use {' or '.join(filter(None, (', '.join(ways[:-1]), ways[-1])))}"
 
 
 def moves(state: State, verb: Verb) -> bool:

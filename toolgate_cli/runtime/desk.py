@@ -16,7 +16,7 @@ from ..core.errors import LACKING, ToolgateError, after_the_fact
 from ..core.person import Person
 from ..core.records import Call, Row, RowQuery
 from ..core.types import Json, Verb
-from . import deciding, heads, looking, recovery, sealing, selecting
+from . import deciding, heads, looking, recovery, sealing, selecting, standing
 from .answers import Answer, Consent, EffectWord, Redaction, TakenBack, Waiting
 from .cases import Decision, Word
 from .engine import Engine
@@ -56,7 +56,7 @@ class Desk(Window):
     def continue_run(self, run: str) -> Answer:
         from . import starting
 
-        id = self._run(run)
+        id = self._run(run, "continue")
         engine = self._engine(id)
         starting.continue_run(engine, id)
         return self._answer(id, "continued", engine)
@@ -66,7 +66,7 @@ class Desk(Window):
         from . import starting
 
         self._take_back(self._guard("cancel"))
-        id = self._run(run)
+        id = self._run(run, "cancel")
         with write(self._ports, self._stopper(reason)) as unit:
             starting.cancel(unit, id, reason)
         return self._answer(id, "cancelled")
@@ -272,9 +272,13 @@ class Desk(Window):
         with self._ports.store.read() as tx:
             return tuple(row for row in tx.rows(RowQuery(run, limit=10_000)) if row.revision is not None)
 
-    def _run(self, word: str) -> str:
+    def _run(self, word: str, verb: Verb | None = None) -> str:
+        """The id. Where the verb does nothing for such a run that is said at once: what says it may have to import a kind of step."""
         with self._ports.store.read() as tx:
-            return selecting.run(tx, word, selecting.DECIDING).id
+            found = selecting.run(tx, word, selecting.DECIDING)
+            if verb is not None and found.status == "FAILED" and sealing.holds(tx, found):
+                standing.handler(tx, found, None, verb, self._moment(tx))
+            return found.id
 
     def _answer(self, run: str, effect: EffectWord, engine: Engine | None = None) -> Answer:
         fault = None

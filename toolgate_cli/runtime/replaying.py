@@ -54,21 +54,19 @@ def use(unit: Unit, run: Run, path: str) -> int:
     return now
 
 
-def allow(unit: Unit, run: Run, table: StepTable) -> None:
-    """For an operator's retry of a top-level step: ToolgateError("wrong_state") where its field `retry` says no, or says it by now."""
-    if not is_bound(unit.ports, table):
-        return
-    step, said = str(table["id"]), policy(unit.ports, table)
+def refusal(ports: Ports, tx: Reader, run: Run, table: StepTable) -> ToolgateError | None:
+    """Of an operator's retry of a top-level step: where the definition of the run says no in its field `retry`, or says it by now."""
+    if not is_bound(ports, table):
+        return None
+    step, said = str(table["id"]), policy(ports, table)
     if said is None or not said.allow:
-        raise ToolgateError(
-            "wrong_state", f"the step {step} does not allow a retry", "its workflow would have to say retry = { allow = true }"
-        )
-    if used(unit.tx, run.id, step) >= said.max_retries:
-        raise ToolgateError(
-            "wrong_state",
-            f"the step {step} has used up its {said.max_retries} retries (retry.max_retries)",
-            f"toolgate runs show {run.id}",
-        )
+        why = f"the definition that {run.id} started with does not let the step {step} be repeated"
+        hint = f"write retry = {{ allow = true }} at the step: that counts for a new start: toolgate start {run.workflow}"
+        return ToolgateError("wrong_state", why, hint)
+    if used(tx, run.id, step) >= said.max_retries:
+        why = f"the step {step} has used up its {said.max_retries} retries (retry.max_retries)"
+        return ToolgateError("wrong_state", why, f"begin anew: toolgate start {run.workflow}")
+    return None
 
 
 def reserve(unit: Unit, run: Run, table: StepTable) -> None:

@@ -184,9 +184,9 @@ def _only_of(tx: Reader, of: Run, verb: Verb | None, seen: Moment) -> Row:
     waits = rows[0] if rows else None
     if verb is not None:
         standing.handler(tx, of, waits, verb, seen)
-    use = verbs.works(standing.state(tx, of, waits, seen))
+    use = verbs.use(standing.state(tx, of, waits, seen))
     raise ToolgateError(
-        "wrong_state", f"{of.id} is {of.status} and has no call that waits: use {use}", standing.command(tx, of, waits, seen, verb)
+        "wrong_state", f"{of.id} is {of.status} and has no call that waits: {use}", standing.command(tx, of, waits, seen, verb)
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal
 
 from ..core import canonical, digests, effects, verbs
+from ..core.definition import is_whole, opened
 from ..core.records import Row, Run
 from ..core.types import Json, Verb
 from ..core.values import NamedTuple
@@ -12,6 +13,7 @@ from . import ownership
 from .answers import Advice
 
 if TYPE_CHECKING:
+    from ..core.definition import StepTable
     from .ports import Clock, Ports
     from .store import Reader
     from .unit import Unit
@@ -51,10 +53,30 @@ def first(tx: Reader, run: Run) -> Row | None:
 
 def state(tx: Reader, run: Run, row: Row | None, seen: Moment) -> verbs.State:
     """The row of the table for a run and its open row; without a row, for the run as a whole."""
+    if row is None and run.status == "FAILED":
+        return "FAILED" if _may_be_repeated(tx, run, seen) else "FAILED_FOR_GOOD"
     if row is None:
         return verbs.state_of(run.status, None, run.owner is not None and ownership.alive(seen.ports, run.owner))
     doubt = row.doubt is not None and not effects.repeatable(row.doubt)  # starting it again is refused (I9)
     return verbs.state_of(run.status, verbs.Waits(row.origin, is_over(row, seen.at), doubt, _refused(tx, row)))
+
+
+def _may_be_repeated(tx: Reader, run: Run, seen: Moment) -> bool:
+    """Whether `retry --step` takes the step at which a run failed."""
+    from . import replaying  # only for what has failed
+
+    table = failed_at(tx, run)
+    return table is None or replaying.refusal(seen.ports, tx, run, table) is None
+
+
+def failed_at(tx: Reader, run: Run) -> StepTable | None:
+    """The top-level step at which a run stands, by its own definition; None where that cannot be read."""
+    from ..core import cursor
+
+    stored = tx.definition(run.definition)
+    steps = opened(stored).sequence("") if stored is not None and is_whole(stored) else []
+    here = cursor.load(run.cursor)[0].position
+    return steps[here] if here < len(steps) else None
 
 
 def _refused(tx: Reader, row: Row) -> Literal["RECEIVE", "VALIDATE"] | None:
@@ -75,18 +97,20 @@ _OF_THE_HOME = ("unchecked", "unbindable")  # codes of VALIDATE where it is the 
 
 def handler(tx: Reader, run: Run, row: Row | None, verb: Verb, seen: Moment) -> verbs.Handler:
     """What the verb does there; ToolgateError("wrong_state") says what works, as a command to paste."""
-    return verbs.handler(state(tx, run, row, seen), verb, *_named(run, row))
+    stands = state(tx, run, row, seen)
+    return verbs.handler(stands, verb, *_named(run, row, stands))
 
 
 def command(tx: Reader, run: Run, row: Row | None, seen: Moment, verb: Verb | None = None) -> str:
     """The first command that moves what stands there, of the verb that was asked for where that one does."""
-    return verbs.command(state(tx, run, row, seen), *_named(run, row), verb)
+    stands = state(tx, run, row, seen)
+    return verbs.command(stands, *_named(run, row, stands), verb)
 
 
 def advice(tx: Reader, run: Run, row: Row | None, seen: Moment) -> Advice:
     """What is to be done about what stands there."""
     stands = state(tx, run, row, seen)
-    return Advice(verbs.command(stands, *_named(run, row)), verbs.first(stands))
+    return Advice(verbs.command(stands, *_named(run, row, stands)), verbs.first(stands))
 
 
 def of_row(tx: Reader, row: Row, seen: Moment) -> verbs.State:
@@ -96,12 +120,14 @@ def of_row(tx: Reader, row: Row, seen: Moment) -> verbs.State:
     return state(tx, run, row, seen)
 
 
-def _named(run: Run, row: Row | None) -> tuple[str, str]:
+def _named(run: Run, row: Row | None, stands: verbs.State) -> tuple[str, str]:
     """What such a command is about, and what its flag is given."""
     if row is not None and row.origin not in verbs.TABLE:
         return run.id, ""
     if row is not None:
         return (digests.ref(row), "FILE") if row.revision is not None else (run.id, row.step)
+    if stands == "FAILED_FOR_GOOD":
+        return run.workflow, ""
     if run.status in ("COMPLETED", "CANCELLED"):
         return run.id, ""
     error = canonical.parse(run.error) if run.error else None

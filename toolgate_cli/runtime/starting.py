@@ -208,7 +208,8 @@ def retry_step(engine: Engine, run_id: str, step: str, reason: str | None = None
         top = _top(definition, step)
         _has_come_to(run, definition, step, top)
         table = definition.sequence("")[top]
-        replaying.allow(unit, run, table)
+        if (never := replaying.refusal(unit.ports, unit.tx, run, table)) is not None:
+            raise never
         refusal, work = None if may_run_twice else doubts.first(unit, run, _from(definition, top)), None
         if refusal is not None:  # a missing flag is itself on record
             unit.record("DECISION_REFUSED", run, {"verb": "retry --step", "kind": refusal.kind, **engine.person.facts()}, step=step)
