@@ -43,3 +43,13 @@ def test_what_is_written_into_the_file_afterwards_is_said_to_count_for_a_new_sta
     assert told.code == 5 and f"the definition that {id} started with does not let the step look be repeated" in told.err
     assert told.err.splitlines()[-1].endswith(f"that counts for a new start: toolgate -C {home.folder} start look")
     assert say("retry", id, "--step", "a").code == 1  # a step before it may be
+
+
+def test_a_mended_workflow_is_said_to_be_used_by_a_new_start_alone(home: Home, say: Say) -> None:
+    home.write(fixed=texts.flow("fixed", step("b", "fail", reason="no")))
+    id = home.start("fixed")
+    again = ["retry", id, "--step", "b"]
+    assert "changed" not in say(*again).err
+    home.write(fixed=texts.flow("fixed", step("b", "assign", set={"ok": "1"})))
+    told = say(*again)
+    assert told.code == 1 and "the workflow's file has changed since" in told.err and "only a new start uses the file" in told.err

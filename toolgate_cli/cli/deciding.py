@@ -92,6 +92,8 @@ def told(frame: Frame, verb: Verb | str, answer: Answer, exit_status: bool = Fal
     if answer.fault is not None:  # the verb took effect, and something kept the run from going on: both are told
         tell(frame, answer.fault)
         code = code if code in (exits.IN_DOUBT, 1) else 1
+    if answer.run.changed:
+        frame.note(f"note: {run.CHANGED}")
     advise(frame, answer)
     return code
 

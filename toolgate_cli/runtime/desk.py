@@ -78,7 +78,9 @@ class Desk(Window):
         id = self._run(run)
         engine = self._engine(id, reason)
         starting.retry_step(engine, id, step, reason, may_run_twice=may_run_twice)
-        return self._answer(id, "retried", engine)
+        answer = self._answer(id, "retried", engine)
+        view = answer.run
+        return answer._replace(run=view._replace(changed=self._changed(view.run.workflow, view.run.definition)))
 
     def accept_rollback(self) -> TakenBack | None:
         """A database that is behind its kept head is taken as it is, and that is on record; None: it is not behind."""

@@ -15,6 +15,8 @@ from .shapes import REDACTED, Column, Field, Fields, Sheet, cell, field, member_
 
 ANSWER_SCHEMA: Final = "toolgate.run/1"
 STATE_SCHEMA: Final = "toolgate.run_state/1"
+PINNED: Final = "this run goes on with the definition it started with"
+CHANGED: Final = f"the workflow's file has changed since; {PINNED}, and only a new start uses the file as it is now"
 
 
 def run_json(view: RunView) -> dict[str, Json]:

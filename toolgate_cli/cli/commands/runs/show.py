@@ -12,7 +12,6 @@ from ...views import outline
 from ...views import run as runs
 
 PURPOSE: Final = "Look"
-PINNED: Final = "this run goes on with the definition it started with"
 
 
 def run(frame: Frame, run_id: RunId) -> int:
@@ -27,7 +26,7 @@ def run(frame: Frame, run_id: RunId) -> int:
         if frame.format() == "table":
             all(OUT.line(text) for text in outline.run_lines(session.progress(view.run.id)))
     if view.changed:
-        frame.note(f"note: the workflow's file has changed since; {PINNED}")
+        frame.note(f"note: {runs.CHANGED}")
     elif view.changed is None:
-        frame.note(f"note: the workflow cannot be loaded now; {PINNED}")
+        frame.note(f"note: the workflow cannot be loaded now; {runs.PINNED}")
     return 0
