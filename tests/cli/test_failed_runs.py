@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from ..runtime import texts
@@ -53,3 +55,28 @@ def test_a_mended_workflow_is_said_to_be_used_by_a_new_start_alone(home: Home, s
     home.write(fixed=texts.flow("fixed", step("b", "assign", set={"ok": "1"})))
     told = say(*again)
     assert told.code == 1 and "the workflow's file has changed since" in told.err and "only a new start uses the file" in told.err
+
+
+@pytest.mark.parametrize("inside", [False, True])
+def test_what_failed_and_can_be_repeated_is_named(home: Home, say: Say, inside: bool) -> None:
+    fails = step("b", "assign", set={"n": "${steps.c}"})
+    outer = step("s", "block", block="inner") if inside else fails
+    home.write(sets=texts.flow("sets", outer, step("c", "assign", set={"n": "1"}), blocks={"inner": [fails]} if inside else {}))
+    told = say("start", "sets", "-o", "tsv")
+    [run] = home.desk().runs("FAILED", 9)[0]
+    again = f"retry {run.run.id} --step {'s' if inside else 'b'}"
+    assert told.err.splitlines()[-1] == f"next: mend the cause, then: toolgate -C {home.folder} {again}"
+    assert json.loads(say(*again.split(), "--json").out)["next"] == [f"toolgate {again}"]
+
+
+def test_a_workflow_that_chose_to_fail_and_a_step_that_is_never_repeated_have_no_next(home: Home, say: Say) -> None:
+    assert json.loads(say("start", "fails", "--json").out)["next"] == []
+    home.write(look=texts.flow("look", step("look", "agent", agent="clerk")))
+    assert json.loads(say("start", "look", "--json").out)["next"] == []
+
+
+def test_who_says_no_to_a_step_is_not_advised_to_have_it_asked_again(home: Home, say: Say) -> None:
+    id = home.start("gate")
+    told = say("reject", id, "--step", "s", "-m", "no", "--json")
+    answer = json.loads(told.out)
+    assert (told.code, answer["run"]["status"], answer["next"]) == (1, "FAILED", [])

@@ -129,6 +129,7 @@ _FIRST: Mapping[State, str] = {
     "NOT_VALID": "its arguments stay as they are: reject it or start anew, or go on without it",
     "NOT_RECEIVED": "its arguments were refused and are not stored: reject it or start anew, or go on without it",
     "OUTCOME_UNKNOWN": "find out what happened, then",
+    "FAILED": "mend the cause, then",
     "CANCELLED_IN_DOUBT": "find out what happened, then",
 }
 # A state that is in no list of what waits, in the words of that list.

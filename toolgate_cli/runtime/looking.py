@@ -149,6 +149,8 @@ def answer(ports: Ports, run_id: str, effect: EffectWord, fault: ToolgateError |
         assert run is not None, run_id
         rows = _rows(ports, tx, tx.find_by_run(run_id), run_id, ports.owners.mine() if fault else None)
         next = _next(ports, tx, run, rows, driven=run.owner is not None and fault is None and ownership.alive(ports, run.owner))
+        if run.status == "FAILED" and effect != "rejected":  # whoever says no is not advised to have it asked for again
+            next = standing.again(tx, run, standing.moment(tx, ports))
         return Answer(effect, run_view(tx, run), rows, head(tx), next, fault)
 
 

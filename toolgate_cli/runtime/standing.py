@@ -65,18 +65,31 @@ def _may_be_repeated(tx: Reader, run: Run, seen: Moment) -> bool:
     """Whether `retry --step` takes the step at which a run failed."""
     from . import replaying  # only for what has failed
 
-    table = failed_at(tx, run)
-    return table is None or replaying.refusal(seen.ports, tx, run, table) is None
+    at = _failed_at(tx, run)
+    return not at or replaying.refusal(seen.ports, tx, run, at[0]) is None
 
 
-def failed_at(tx: Reader, run: Run) -> StepTable | None:
-    """The top-level step at which a run stands, by its own definition; None where that cannot be read."""
+def again(tx: Reader, run: Run, seen: Moment) -> tuple[Advice, ...]:
+    """How the step at which a run failed is repeated; none where that is not allowed, or a workflow that chose to fail would again."""
+    at = _failed_at(tx, run)
+    if not at or getattr(seen.ports.step_kind(str(at[1]["type"])), "ENDS", False) or not _may_be_repeated(tx, run, seen):
+        return ()
+    return (advice(tx, run, None, seen),)
+
+
+def _failed_at(tx: Reader, run: Run) -> tuple[StepTable, ...]:
+    """The top-level step at which a run stands, by its own definition, and the one inside it; none where that cannot be read."""
     from ..core import cursor
 
-    stored = tx.definition(run.definition)
-    steps = opened(stored).sequence("") if stored is not None and is_whole(stored) else []
-    here = cursor.load(run.cursor)[0].position
-    return steps[here] if here < len(steps) else None
+    stored, frames = tx.definition(run.definition), cursor.load(run.cursor)
+    if stored is None or not is_whole(stored):
+        return ()
+    definition = opened(stored)
+    try:
+        sequence = definition.within(frames).sequence(frames[-1].block)
+        return definition.sequence("")[frames[0].position], sequence[frames[-1].position]
+    except LookupError:
+        return ()
 
 
 def _refused(tx: Reader, row: Row) -> Literal["RECEIVE", "VALIDATE"] | None:
