@@ -110,8 +110,10 @@ def test_the_only_thing_that_waits_is_shown_whatever_it_is(home: Home, say: Say)
         told = say("pending", "show", "--json")
         assert (told.code, [item["run_id"] for item in json.loads(told.out)["items"]]) == (0, [id])
         home.desk().cancel(id, None)
-    home.start("form"), home.start("gate")
-    assert say("pending", "show").code == 3
+    runs = [home.start(flow) for flow in ("form", "gate", "gate")]
+    told = say("pending", "show")
+    look = [f"hint: toolgate -C {home.folder} pending show {id}" for id in reversed(runs)]
+    assert told.code == 3 and [line.partition(" # ")[0] for line in told.err.splitlines()[1:]] == look
 
 
 def test_the_only_run_that_waits_for_an_answer_or_a_review_is_named_and_not_chosen(home: Home, say: Say) -> None:

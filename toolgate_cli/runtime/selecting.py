@@ -123,11 +123,14 @@ def _no_call(tx: Reader, verb: Verb | None, seen: Moment) -> NoReturn:
     steps = [row for row in tx.rows(RowQuery(newest_first=True, limit=MOST)) if row.revision is None]
     if not steps:
         raise ToolgateError("not_found", "no call waits for a decision", "toolgate runs list")
+    if verb is None:  # who only looks is told how to look at each
+        choices = [Choice(f"toolgate pending show {row.run_id}", row.reason or row.step) for row in steps]
+        raise ToolgateError("not_found", "no call waits for a decision, and of the steps that wait none was named", choices=choices)
     choices = [Choice(_command_of(tx, row, verb, seen), row.reason or row.step) for row in steps]
     raise ToolgateError("not_found", "no call waits for a decision, and a step that waits is decided by naming it", choices=choices)
 
 
-def _command_of(tx: Reader, row: Row, verb: Verb | None, seen: Moment) -> str:
+def _command_of(tx: Reader, row: Row, verb: Verb, seen: Moment) -> str:
     run = tx.run(row.run_id)
     assert run is not None, row.run_id
     return standing.command(tx, run, row, seen, verb)
