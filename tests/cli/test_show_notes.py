@@ -28,3 +28,21 @@ def test_a_change_of_a_workflow_inside_is_told_too(tmp_path: Path, capfd: pytest
     assert run([*home, "runs", "show", name]) == 0
     said = capfd.readouterr().err
     assert PINNED in said and ("has changed since" if inner and "fail" in inner else "cannot be loaded now") in said
+
+
+def test_a_store_that_a_command_makes_where_it_was_told_to_is_said(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    home = str(tmp_path)
+    store = tmp_path / "else" / "x.db"
+    run(["init", home])
+    capfd.readouterr()
+    for words, said in (
+        (["-q"], ""),
+        (["--db", str(store)], f"note: there was no store at {store}: this command has made it, with a log"),
+        ([], ""),
+    ):
+        assert run(["-C", home, *words, "start", "hello", "--json"]) == 0
+        err = capfd.readouterr().err
+        assert said in err and ("no store" in err) is bool(said)
+    assert store.exists()
+    assert run(["-C", home, "--db", str(store), "start", "hello", "--json"]) == 0
+    assert "no store" not in capfd.readouterr().err

@@ -51,9 +51,13 @@ class Frame(NamedTuple):
         from .. import bootstrap
 
         self._ways()  # what the answer will need is imported now: once something is decided nothing may be missing
-        with bootstrap.open_session(self.settings()) as desk:
+        settings = self.settings()
+        missing = self._missing(settings)
+        with bootstrap.open_session(settings) as desk:
             try:
                 yield desk
+                if missing:
+                    self.note(fill("note: there was no store at {}: this command has made it, with a log of its own", settings.db))
             except BaseException as interruption:
                 if not isinstance(interruption, Exception):
                     interruption.add_note(MAY_HAVE_RUN)
@@ -67,9 +71,13 @@ class Frame(NamedTuple):
         from .. import bootstrap
 
         settings = self.settings()
-        if not readonly and settings.origins["db"] != "default" and not os.path.exists(settings.db):  # most likely another one is meant
+        if not readonly and self._missing(settings):
             self.note(fill("note: there is no store at {} yet: a command that writes makes it", settings.db))
         return bootstrap.open_window(settings, begun=begun, readonly=readonly)
+
+    def _missing(self, settings: Settings) -> bool:
+        """Whether nothing is yet where a store was named: most likely another one is meant."""
+        return settings.origins["db"] != "default" and not os.path.exists(settings.db)
 
     def format(self) -> Settled:
         """The format of stdout; `auto` is settled by whether a terminal is there."""
