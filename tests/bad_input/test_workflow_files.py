@@ -44,7 +44,7 @@ WRONG = [
     in_every('type = "TEXT"', 'type = "TEXTS"', "type"),
     in_every('options = ["post", "courier"]', "options = []", "needs options", '[[forms.address]]\nid = "how"'),
     in_every('options = ["post", "courier"]\n', "", "needs options", '[[forms.address]]\nid = "how"'),
-    in_every('[inputs.to]\ntype = "string"', '[inputs.to]\ntype = "strng"', "not a value of this keyword", 'type = "strng"'),
+    in_every('[inputs.to]\ntype = "string"', '[inputs.to]\ntype = "strng"', "strng is no type", 'type = "strng"'),
     in_every('[inputs.to]\ntype = "string"', '[inputs.to]\ntype = "string"\ndefault = 1', "the default does not validate", "default = 1"),
 ]
 

@@ -80,3 +80,16 @@ def test_who_says_no_to_a_step_is_not_advised_to_have_it_asked_again(home: Home,
     told = say("reject", id, "--step", "s", "-m", "no", "--json")
     answer = json.loads(told.out)
     assert (told.code, answer["run"]["status"], answer["next"]) == (1, "FAILED", [])
+
+
+def test_arguments_that_do_not_fit_are_told_with_the_bound_and_where_the_schema_is(home: Home, say: Say) -> None:
+    schema = '{ type = "object", properties = { text = { type = "string", maxLength = 1 } } }'
+    home.write(texts.operator({"free.send": texts.tool("free.send", schema=schema)}))
+    told = say("start", "free", "-o", "tsv").err
+    assert "LENGTH_VIOLATION at /text (longer than 1)" in told
+    assert told.splitlines()[-1].startswith(f"next: toolgate -C {home.folder} tools show free.send has the schema; its arguments stay")
+
+
+def test_of_mistyped_options_only_the_nearest_is_named(say: Say) -> None:
+    assert say("pending", "list", "--jsn").err.splitlines()[-1] == "hint: did you mean --json"
+    assert say("start", "free", "--inpt").err.splitlines()[-1] == "hint: did you mean --input"  # and neither --inputs nor --no-input

@@ -117,7 +117,7 @@ def test_a_result_that_breaks_its_output_schema_is_recorded_and_marked(tmp_path:
     assert home.start("keeps_its_schema")[0] == 0
     first, second = home.events("COMPLETED")
     assert (first["code"], first["outcome"]) == ("OUTPUT_MISMATCH", "succeeded")
-    assert first["message"] == "the result does not keep the output schema: INVALID_TYPE at /ok"
+    assert first["message"] == "the result does not keep the output schema: INVALID_TYPE at /ok (not of type boolean)"
     assert (second["code"], second["message"]) == (None, "")
 
 

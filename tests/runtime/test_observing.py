@@ -134,12 +134,15 @@ def test_every_reason_fails_the_step_at_once_and_what_was_mended_passes(home: Ho
     run = home.start("looks")
     view = home.desk().show_run(run)[0]
     assert view.error is not None
-    assert view.error["message"] == "gone is absent; no file data/report.json; tier: RANGE_VIOLATION"
+    assert view.error["message"] == "gone is absent; no file data/report.json; tier: RANGE_VIOLATION (more than the maximum 2)"
     (home.folder / "data" / "report.json").write_text('{"tier": 3.0, "total": 1}')
     home.desk().retry_step(run, "check")
     view = home.desk().show_run(run)[0]
     assert view.error is not None
-    assert view.error["message"] == "gone is absent; tier: RANGE_VIOLATION; data/report.json: REQUIRED_MISSING at /sum"
+    assert (
+        view.error["message"]
+        == "gone is absent; tier: RANGE_VIOLATION (more than the maximum 2); data/report.json: REQUIRED_MISSING at /sum"
+    )
     right = {**CHECK, "require": {"keys": ["tool.free.send"], "files": ["data/report.json"]}, "schema": [{"key": "tier", "by": True}]}
     prepared(home, uses("s", "free.send"), step("set", "assign", set={"tier": 3}), right, texts.AFTER)
     other = home.start("looks")

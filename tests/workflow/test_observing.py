@@ -135,9 +135,11 @@ def test_what_belongs_to_the_store_is_never_opened(home: Path, monkeypatch: pyte
 def test_problems_are_told_by_code_and_pointer_and_hold_no_value(home: Path) -> None:
     schema: Json = {"type": "object", "required": ["b"], "properties": {"a": {"type": "integer", "maximum": 3}}}
     (home / "a.json").write_text('{"in": {"a": 777}}')
-    assert look(home, "a.json", "problems", "/in", schema) == Finding(["REQUIRED_MISSING at /b", "RANGE_VIOLATION at /a"])
+    assert look(home, "a.json", "problems", "/in", schema) == Finding(
+        ["REQUIRED_MISSING at /b", "RANGE_VIOLATION at /a (more than the maximum 3)"]
+    )
     assert look(home, None, "problems", "", schema, {"a": 3, "b": 1}) == Finding([])
-    assert look(home, None, "problems", "", schema, 777) == Finding(["INVALID_TYPE"])
+    assert look(home, None, "problems", "", schema, 777) == Finding(["INVALID_TYPE (not of type object)"])
     many: Json = {"items": {"type": "string"}}
     found = look(home, None, "problems", "", many, list(range(100)))
     assert isinstance(found.value, list) and len(found.value) == MOST_PROBLEMS

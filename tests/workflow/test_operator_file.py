@@ -156,7 +156,7 @@ MALFORMED = [
     ('input_schema = "any-object"\n', "", '[tools."ledger.show"]', "input_schema is required", "any-object"),
     ('input_schema = "any-object"', 'input_schema = "any"', 'input_schema = "any', "must be a JSON Schema", "any-object"),
     ("additionalProperties = false", "additionalPropertys = false", "input_schema = {", "unknown keyword", "additionalProperties?"),
-    ('to = { type = "string" }', 'to = { type = "strng" }', "input_schema = {", "not a value of this keyword", ""),
+    ('to = { type = "string" }', 'to = { type = "strng" }', "input_schema = {", "strng is no type", "did you mean string?"),
     ('to = { type = "string" }', "to = { maxlength = 3 }", "input_schema = {", "unknown keyword", "did you mean maxLength?"),
     ('to = { type = "string" }', 'to = { enums = ["a"] }', "input_schema = {", "unknown keyword", "did you mean enum?"),
     ('to = { type = "string" }', 'to = { format = "ipv5" }', "input_schema = {", "unknown format", "did you mean ipv"),

@@ -142,7 +142,7 @@ def test_validators_are_loaded_where_they_are_needed(home: Home) -> None:
     world = files.prepare(files.world(), Needs((), ("ledger.pay",)))
     check = world.checks[world.config.tools["ledger.pay"].schema_digest]
     assert check({"to": "a", "amount": 1}) == ()
-    assert [tuple(problem) for problem in check({"to": 1})] == [("REQUIRED_MISSING", "/amount"), ("INVALID_TYPE", "/to")]
+    assert [(problem.code, problem.pointer) for problem in check({"to": 1})] == [("REQUIRED_MISSING", "/amount"), ("INVALID_TYPE", "/to")]
 
 
 def test_an_executable_that_is_not_there_is_an_error_of_the_tool_alone(home: Home) -> None:

@@ -58,7 +58,10 @@ REFUSED: list[tuple[Json, str]] = [
     ({"$schema": DRAFT_7, "prefixItems": []}, "unknown keyword"),
     ({"$schema": DRAFT_7, "$defs": {}}, "unknown keyword"),
     ({"minimum": "1"}, "not a value of this keyword"),
-    ({"type": "text"}, "not a value of this keyword"),
+    ({"type": "text"}, "text is no type"),
+    ({"type": "nteger"}, "nteger is no type"),
+    ({"type": ["string", "xyz"]}, "xyz is no type"),
+    ({"type": ["string", "string"]}, "not a value of this keyword"),
     ({"required": True}, "not a value of this keyword"),
     ({"properties": {"a": 1}}, "must be a JSON Schema"),
     ({"maxlength": 3}, "unknown keyword"),
@@ -97,7 +100,7 @@ def test_a_format_is_accepted_with_a_warning() -> None:
 
 def judged(schema: Json, value: Json) -> list[tuple[str, str]]:
     assert faults(schema) == []
-    return [tuple(problem) for problem in load(schema)(value)]
+    return [(problem.code, problem.pointer) for problem in load(schema)(value)]
 
 
 JUDGED: list[tuple[Json, Json, list[tuple[str, str]]]] = [
@@ -238,3 +241,30 @@ def test_one_check_finds_in_each_value_what_the_library_finds(schema: dict[str, 
         at = {"".join(f"/{part}" for part in error.absolute_path) for error in library.iter_errors(value)}
         found = {problem.pointer.removesuffix("/b") if problem.code == "REQUIRED_MISSING" else problem.pointer for problem in check(value)}
         assert found == at
+
+
+@pytest.mark.parametrize(("schema", "value", "told"), [
+    ({"type": "integer"}, 4711.5, "INVALID_TYPE at (root) (not of type integer)"),
+    ({"type": ["string", "null"]}, 4711, "INVALID_TYPE at (root) (not of type string or null)"),
+    ({"properties": {"c": {"maximum": 500}}}, {"c": 4711}, "RANGE_VIOLATION at /c (more than the maximum 500)"),
+    ({"properties": {"c": {"minimum": 5000}}}, {"c": 4711}, "RANGE_VIOLATION at /c (less than the minimum 5000)"),
+    ({"exclusiveMinimum": 4711}, 4711, "RANGE_VIOLATION at (root) (not more than 4711)"),
+    ({"maxLength": 3}, "4711", "LENGTH_VIOLATION at (root) (longer than 3)"),
+    ({"maxItems": 1}, [4711, 1], "ITEMS_VIOLATION at (root) (more than 1 items)"),
+    ({"enum": ["a"]}, 4711, "ENUM_MISMATCH at (root)"),
+    ({"minimum": 10**70}, 4711, "RANGE_VIOLATION at (root)"),
+])  # fmt: skip
+def test_the_bound_that_is_not_kept_is_told_and_never_the_value(schema: Json, value: Json, told: str) -> None:
+    [problem] = load(schema)(value)
+    assert problem.told() == told
+
+
+@pytest.mark.parametrize(("word", "hint"), [
+    ("text", "did you mean string?"),
+    ("nteger", "did you mean integer?"),
+    ("xyz", "one of array, boolean, integer, null, number, object, string"),
+])  # fmt: skip
+def test_a_type_that_is_none_is_met_with_the_one_that_was_meant(word: str, hint: str) -> None:
+    issues = Issues()
+    assert not check_schema({"properties": {"a": {"type": word}}}, (), issues)
+    assert [(error.text, error.hint) for error in issues.errors] == [(f"{word} is no type", hint)]

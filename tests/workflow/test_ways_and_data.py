@@ -14,7 +14,7 @@ from toolgate_cli.workflow.checks.flow import check_flow
 from toolgate_cli.workflow.checks.steps import ANY, told
 from toolgate_cli.workflow.issues import tell
 
-from .homes import KINDS, Home
+from .homes import KINDS, OPERATOR, Home
 
 
 class Elsewhere(NamedTuple):
@@ -41,10 +41,8 @@ def flow(**sequences: list[str]) -> str:
 
 @pytest.fixture
 def found(home: Home) -> Any:
-    config = home.files().world().config
-
     def look(**sequences: list[str]) -> tuple[list[str], list[str]]:
-        text = flow(**sequences)
+        config, text = home.files().world().config, flow(**sequences)
         issues = check_flow(tomllib.loads(text), config, WITH_MORE, {"inner": [INNER]})
         said = (tell("w.toml", text, issues.errors), tell("w.toml", text, issues.warnings))
         return tuple(
@@ -119,7 +117,18 @@ WARNED: list[tuple[dict[str, list[str]], str]] = [
         {"main": ['a assign set = { m = "${steps.b}" }', "b assign"]},
         "steps[0].set.m: steps.b is read before anything can have written it (it is written further on)",
     ),
-    ({"main": ['a agent agent = "clerk"\nreads = ["dd"]']}, "steps[0].reads[0]: nothing writes dd"),
+    (
+        {"main": ['a agent agent = "clerk"\nreads = ["dd"]']},
+        'steps[0].reads[0]: nothing writes dd (the step a writes only what it declares: writes = ["dd"])',
+    ),
+    (
+        {"main": ['a agent agent = "clerk"\nwrites = ["item"]', 'b assign set = { m = "${items}" }']},
+        'steps[1].set.m: nothing writes items (did you mean item? or: the step a writes only what it declares: writes = ["items"])',
+    ),
+    (  # of two that could, neither is named
+        {"main": ['a agent agent = "clerk"', 'b agent agent = "clerk"', 'c assign set = { m = "${dd}" }']},
+        "steps[2].set.m: nothing writes dd",
+    ),
     ({"main": ['a branch on = "tool.ledger.show"\narms = { x = "end" }']}, "steps[0].on: nothing writes tool.ledger.show"),
     (
         {"main": ['a input form = "who"', 'b assign set = { m = "${name}" }']},
@@ -158,6 +167,12 @@ WARNED: list[tuple[dict[str, list[str]], str]] = [
 @pytest.mark.parametrize(("sequences", "warning"), WARNED, ids=range(len(WARNED)))
 def test_what_cannot_be_is_warned_of_once(found: Any, sequences: dict[str, list[str]], warning: str) -> None:
     assert found(**sequences) == ([], [warning])
+
+
+def test_no_step_is_said_to_declare_what_a_tool_writes(home: Home, found: Any) -> None:
+    home.write("toolgate.toml", OPERATOR.replace('tools = ["ledger.*"]', 'tools = ["ledger.pay"]'))
+    _, [told] = found(main=['a agent agent = "clerk"', 'b assign set = { m = "${tool.ledger.show}" }'])
+    assert told == "steps[1].set.m: nothing writes tool.ledger.show (did you mean tool.ledger.pay?)"
 
 
 def test_a_block_that_only_an_unused_block_runs_is_unused_too(found: Any) -> None:

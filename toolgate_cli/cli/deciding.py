@@ -105,7 +105,7 @@ def advise(frame: Frame, answer: Answer) -> None:
             if waiting.row.reason:
                 frame.note(fill("note: {} waits as {}: {}", waiting.ref, waiting.row.origin, shortened(waiting.row.reason)))
     for advice in answer.next:
-        frame.note(fill("next: {}{}", f"{advice.first}: " if advice.first else "", frame.here(advice.command)))
+        frame.note(fill("next: {}{}", f"{frame.leading(advice.first)}: " if advice.first else "", frame.here(advice.command)))
 
 
 def shortened(text: str) -> str:

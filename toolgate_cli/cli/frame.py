@@ -97,16 +97,22 @@ class Frame(NamedTuple):
 
     def leads(self, refused: ToolgateError) -> ToolgateError:
         """The same refusal; the commands that it hints at lead to this home and this store."""
-        ways = self._ways()
-        if ways:
-            import re
-
-            from . import catalogue
-
-            command = re.compile(rf"\btoolgate (?=(?:{'|'.join(sorted({name[0] for name in catalogue.names()}))})\b)")
-            refused.hint = command.sub(lambda found: found[0] + ways, refused.hint)
+        if self._ways():
+            refused.hint = self.leading(refused.hint)
             refused.choices = tuple(choice._replace(command=self.here(choice.command)) for choice in refused.choices)
         return refused
+
+    def leading(self, text: str) -> str:
+        """The same text; the commands that are named in it lead to this home and this store."""
+        ways = self._ways()
+        if not ways or "toolgate " not in text:
+            return text
+        import re
+
+        from . import catalogue
+
+        command = re.compile(rf"\btoolgate (?=(?:{'|'.join(sorted({name[0] for name in catalogue.names()}))})\b)")
+        return command.sub(lambda found: found[0] + ways, text)
 
     def _ways(self) -> str:
         given = [(flag, value) for flag, value in (("-C", self.home), ("--db", self.db)) if value is not None]

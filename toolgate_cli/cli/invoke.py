@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from ..core.errors import ToolgateError
 from . import catalogue, plain
@@ -12,6 +12,8 @@ from .options import frame
 
 if TYPE_CHECKING:
     from typer.core import TyperCommand
+
+_AS_NEAR: Final = 0.05  # of two spellings that are as near
 
 
 def invoke(name: catalogue.Name, module: str, arguments: list[str]) -> int:
@@ -127,5 +129,15 @@ def _usage(wrong: Exception, spoken: str, instead: str, taken: Sequence[Paramete
     text = " ".join(text.split()).rstrip(".").replace("valid int range", "whole number").replace("valid int", "whole number")
     for choice in (choice for one in taken for choice in one.choices):  # as they are written in the help
         text = text.replace(f"'{choice.lower()}'", f"'{choice}'")
-    hint = f"did you mean {' or '.join(sorted(near))}" if near and not instead else instead or f"{spoken} --help"
+    hint = f"did you mean {_closest(wrong, near)}" if near and not instead else instead or f"{spoken} --help"
     return ToolgateError("usage", text[:1].lower() + text[1:], hint)
+
+
+def _closest(wrong: Exception, near: Sequence[str]) -> str:
+    """The one that is meant, where one is nearer than the others; else all of them."""
+    from difflib import SequenceMatcher
+
+    typed = str(getattr(wrong, "option_name", "") or getattr(wrong, "value", ""))
+    how = {each: SequenceMatcher(None, typed, each).ratio() for each in near}
+    best = max(how.values())
+    return " or ".join(sorted(each for each in near if how[each] >= best - _AS_NEAR))

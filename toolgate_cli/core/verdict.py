@@ -284,4 +284,4 @@ def _denied(question: Question, ready: Ready, code: str, reason: str, cleared: C
 
 
 def _tell(problems: tuple[Problem, ...]) -> str:
-    return "arguments do not validate: " + ", ".join(f"{problem.code} at {problem.pointer or '(root)'}" for problem in problems)
+    return "arguments do not validate: " + ", ".join(problem.told() for problem in problems)

@@ -25,10 +25,16 @@ class Stamp(NamedTuple):
 
 
 class Problem(NamedTuple):
-    """One violation: a stable code and a JSON pointer, never a value."""
+    """One violation: a stable code and a JSON pointer, never a value. `bound`: what the schema says there, in words ("": nothing short)."""
 
     code: str
     pointer: str
+    bound: str = ""
+
+    def told(self, root: str = "(root)") -> str:
+        """In one line; `root` stands for the pointer to the whole."""
+        at = self.pointer or root
+        return f"{self.code}{f' at {at}' if at else ''}{f' ({self.bound})' if self.bound else ''}"
 
 
 Check: TypeAlias = Callable[[Json], "tuple[Problem, ...]"]

@@ -187,7 +187,7 @@ def _marked(result: ToolResult, tool: Tool, ports: Ports) -> ToolResult:
         return result
     try:
         problems = ports.files.misfits(tool.output_schema, canonical.parse(result.output))
-        told = ", ".join(f"{problem.code} at {problem.pointer or '(root)'}" for problem in problems)
+        told = ", ".join(problem.told() for problem in problems)
     except Exception as error:  # noqa: BLE001  # whatever keeps it from being judged: the result stays
         told = "it is not JSON" if isinstance(error, ToolgateError) else "it could not be judged"
     return result._replace(mark="OUTPUT_MISMATCH", message=f"the result does not keep the output schema: {told}") if told else result

@@ -123,7 +123,11 @@ def command(tx: Reader, run: Run, row: Row | None, seen: Moment, verb: Verb | No
 def advice(tx: Reader, run: Run, row: Row | None, seen: Moment) -> Advice:
     """What is to be done about what stands there."""
     stands = state(tx, run, row, seen)
-    return Advice(verbs.command(stands, *_named(run, row, stands)), verbs.first(stands))
+    first = verbs.first(stands)
+    stored = tx.call(row.id, row.revision) if row is not None and row.revision is not None and stands == "NOT_VALID" else None
+    if stored is not None:
+        first = f"toolgate tools show {stored[0].capability} has the schema; {first}"
+    return Advice(verbs.command(stands, *_named(run, row, stands)), first)
 
 
 def of_row(tx: Reader, row: Row, seen: Moment) -> verbs.State:

@@ -84,7 +84,7 @@ def _check(schema: Json, value: Json) -> None:
 
         problems = load(schema)(value)
         if problems:
-            told = ", ".join(f"{problem.code}{' at ' + problem.pointer if problem.pointer else ''}" for problem in problems)
+            told = ", ".join(problem.told("") for problem in problems)
             raise ToolgateError("invalid", f"does not validate: {told}")
         return
     kinds = schema.get("type")

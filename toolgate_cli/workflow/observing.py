@@ -43,7 +43,7 @@ def _found(home: str, look: Look) -> Json:
         case "problems":
             from .validators import load
 
-            return [f"{code} at {place}" if place else code for code, place in load(look.schema)(_json(home, look))]
+            return [problem.told("") for problem in load(look.schema)(_json(home, look))]
 
 
 def _json(home: str, look: Look) -> Json:

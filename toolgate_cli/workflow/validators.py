@@ -19,6 +19,7 @@ from ..core.world import Check, Problem
 from .linear import found
 
 MOST_PROBLEMS = 20
+MOST_SAID = 60  # characters of a bound
 MOST_STEPS = 200_000  # keywords that one check may look at
 
 Keyword = Callable[[Any, Any, Any, Any], "Iterator[ValidationError] | None"]
@@ -45,6 +46,18 @@ _CODES: Mapping[str, str] = {
     "unevaluatedItems": "ITEMS_VIOLATION",
     "contains": "ITEMS_VIOLATION",
     "uniqueItems": "UNIQUE_VIOLATION",
+}
+_BOUNDS: Mapping[str, str] = {
+    "type": "not of type {}",
+    "minimum": "less than the minimum {}",
+    "maximum": "more than the maximum {}",
+    "exclusiveMinimum": "not more than {}",
+    "exclusiveMaximum": "not less than {}",
+    "multipleOf": "not a multiple of {}",
+    "minLength": "shorter than {}",
+    "maxLength": "longer than {}",
+    "minItems": "fewer than {} items",
+    "maxItems": "more than {} items",
 }
 
 
@@ -236,4 +249,10 @@ def _problems(error: ValidationError) -> Iterator[Problem]:
     if named:
         yield from (Problem(code, f"{place}/{escape(key)}") for key in named)
     else:
-        yield Problem(code, place)
+        yield Problem(code, place, _bound(keyword, wanted))
+
+
+def _bound(keyword: str, wanted: Any) -> str:
+    """What the schema says, which is the operator's word and no value."""
+    said = " or ".join(map(str, wanted)) if isinstance(wanted, list) else str(wanted)
+    return _BOUNDS[keyword].format(said) if keyword in _BOUNDS and len(said) <= MOST_SAID else ""

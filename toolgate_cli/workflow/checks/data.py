@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 
-from ..issues import Issues, meant
+from ..issues import Issues, meant, shorten
 from .steps import ANY, Told
 
 _GIVEN = ("inputs", "loop", "user", "args", "env", "secret")  # not written by steps, or not to be read: other checks look at these
@@ -83,7 +83,15 @@ class _Data:
             self._issues.warn(path, f"{key} is read before anything can have written it", "it is written further on")
         else:
             near = meant(key, known)
-            self._issues.warn(path, f"nothing writes {key}", near if near.startswith("did you mean") else "")
+            hints = [near] if near.startswith("did you mean") else []
+            if key.partition(".")[0] not in ("steps", "tool") and (may := self._could_write()) is not None:
+                hints.append(f'the step {may} writes only what it declares: writes = ["{shorten(key)}"]')
+            self._issues.warn(path, f"nothing writes {key}", " or: ".join(hints))
+
+    def _could_write(self) -> str | None:
+        """The id of the only step that writes what an agent says."""
+        talking = [step.id for steps in self._steps.values() for step in steps if step.talks]
+        return talking[0] if len(talking) == 1 else None
 
 
 def is_there(key: str, written: Collection[str]) -> bool:

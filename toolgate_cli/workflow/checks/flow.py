@@ -101,8 +101,7 @@ class _Flow:
             from ..validators import load
 
             for problem in load(fragment)(fragment["default"])[:1]:
-                where = f" at {problem.pointer}" if problem.pointer else ""
-                self._issues.add((*path, "default"), f"the default does not validate ({problem.code}{where})")
+                self._issues.add((*path, "default"), f"the default does not validate: {problem.told('')}")
 
     def _check_sequence(self, block: str) -> list[Use]:
         path, steps = self._sequences[block]

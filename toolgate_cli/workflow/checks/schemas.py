@@ -12,6 +12,24 @@ from ..positions import KeyPath
 _SAID_ONLY = ("contentEncoding", "contentMediaType", "contentSchema")
 _BESIDE_A_REFERENCE = frozenset(("$schema", "$ref", "$comment", "title", "description", "default", "examples", "definitions"))
 
+_TYPES = ("array", "boolean", "integer", "null", "number", "object", "string")
+# What other languages call them.
+_MEANT = {
+    "text": "string",
+    "str": "string",
+    "int": "integer",
+    "float": "number",
+    "double": "number",
+    "decimal": "number",
+    "bool": "boolean",
+    "list": "array",
+    "dict": "object",
+    "map": "object",
+    "table": "object",
+    "none": "null",
+    "nil": "null",
+}
+
 MOST_WORK = 10_000  # schemas that one value may have to be judged by
 
 
@@ -146,4 +164,14 @@ def _check_against_draft(schema: dict[str, Json], dialect: Draft, path: KeyPath,
 
     judge: type[Draft202012Validator] | type[Draft7Validator] = Draft202012Validator if dialect == "2020-12" else Draft7Validator
     for error in judge(judge.META_SCHEMA, format_checker=FormatChecker(formats=())).iter_errors(schema):
-        issues.add(path + tuple(error.absolute_path), f"not a value of this keyword ({shorten(error.message)})")
+        where = path + tuple(error.absolute_path)
+        if where[-1:] == ("type",) and (wrong := _no_type(error.instance)):
+            issues.add(where, f"{shorten(wrong)} is no type", f"did you mean {_MEANT[wrong]}?" if wrong in _MEANT else meant(wrong, _TYPES))
+        else:
+            issues.add(where, f"not a value of this keyword ({shorten(error.message)})")
+
+
+def _no_type(named: object) -> str | None:
+    """The first word of a `type` that names none."""
+    words = named if isinstance(named, list) else [named]
+    return next((word for word in words if isinstance(word, str) and word not in _TYPES), None)
