@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -46,3 +47,25 @@ def test_a_store_that_a_command_makes_where_it_was_told_to_is_said(tmp_path: Pat
     assert store.exists()
     assert run(["-C", home, "--db", str(store), "start", "hello", "--json"]) == 0
     assert "no store" not in capfd.readouterr().err
+
+
+def test_what_waits_in_a_restored_copy_is_shown_with_a_word_that_it_decides_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    home = tmp_path / "home"
+    run(["init", str(home)])
+    here = ["-C", str(home)]
+    run([*here, "start", "hello"])
+    old, store = tmp_path / "old", home / ".toolgate"
+    shutil.copytree(store, old)
+    note = f"it decides nothing until toolgate -C {home} recover --accept-rollback"
+    for words in (["list"], ["show"]):
+        capfd.readouterr()
+        assert run([*here, "pending", *words]) == 0 and note not in capfd.readouterr().err
+    run([*here, "start", "hello"])
+    shutil.rmtree(store)
+    shutil.copytree(old, store)
+    for words in (["list"], ["show"]):
+        capfd.readouterr()
+        assert run([*here, "pending", *words, "-o", "json"]) == 0 and note in capfd.readouterr().err

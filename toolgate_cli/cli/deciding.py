@@ -17,6 +17,7 @@ from .views import pending, run
 
 if TYPE_CHECKING:
     from ..runtime.desk import Desk
+    from ..runtime.window import Window
 
 
 _LOOKED_AT = 1000  # of what waits, for those that a verb could be about
@@ -115,6 +116,12 @@ def shortened(text: str) -> str:
 def tell(frame: Frame, fault: ToolgateError) -> None:
     """A fault beside an answer: on stderr, in the form that a refusal has."""
     faults.say(frame.format() in ("json", "jsonl"), frame.leads(fault))
+
+
+def believed(frame: Frame, session: Window) -> None:
+    """Says beside what waits where nothing of it can be decided."""
+    if (why := session.taken_back()) is not None:
+        frame.note(fill("note: {}: a restored copy? it decides nothing until {}", why, frame.here("toolgate recover --accept-rollback")))
 
 
 def left_out(frame: Frame, unread: Sequence[ToolgateError]) -> int:

@@ -42,6 +42,10 @@ class Window:
             self.unread = tuple(tx.unread)
             return found
 
+    def taken_back(self) -> str | None:
+        """Why this store decides nothing: it is older than what was seen of it. None: it is not."""
+        return heads.taken_back(self._ports)
+
     def show_pending(self, words: Sequence[str]) -> tuple[Waiting, str]:
         """A call, or where a run waits for something else, that."""
         self._notice()

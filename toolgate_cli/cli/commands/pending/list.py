@@ -28,6 +28,7 @@ def run(frame: Frame, run_id: MaybeRun = None, limit: Limit = 50, watch: Watch =
     with frame.window() as session:
         rows, head = session.pending(run_id, limit + 1)
         output.show_list(frame, pending.SCHEMA, rows[:limit], head, pending.to_json, pending.sheet, pending.wide_sheet)
+        deciding.believed(frame, session)
     if not rows:
         frame.note("nothing waits")
     if len(rows) > limit:

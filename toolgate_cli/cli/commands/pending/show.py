@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from ....core.errors import ToolgateError
-from ... import output
+from ... import deciding, output
 from ...frame import Frame
 from ...options import Words
 from ...views import card, pending
@@ -24,4 +24,5 @@ def run(frame: Frame, words: Words = None) -> int:
             output.show_list(frame, pending.SCHEMA, [waiting], head, pending.to_json, pending.sheet)
         else:
             output.show_fields(frame, card.fields(waiting))
+        deciding.believed(frame, session)
     return 0
