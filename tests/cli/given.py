@@ -142,6 +142,9 @@ class FakeDesk:
         self.asked: list[tuple[Any, ...]] = []
         self.unread = ()
 
+    def taken_back(self) -> None:
+        return None
+
     def __getattr__(self, name: str) -> Any:
         answers = {
             "select": waiting("APPROVAL_REQUIRED", self.text),

@@ -58,6 +58,8 @@ def test_on_a_terminal_a_title_never_stands_on_a_line_of_its_own(width, title):
 
 def test_in_json_the_hint_is_one_text_of_one_command_a_line():
     choices = [Choice("toolgate approve c1@ab", "one\ntwo"), Choice("toolgate approve c2@cd", "three")]
+    short = [*failure.lines("several", "", [Choice("toolgate approve c1@ab", "Refund A-17 and more of it")], width=45)]
+    assert short == ["error: several", "hint: toolgate approve c1@ab # 'Refund A-...'"]  # little is better than nothing
     told = failure.to_json("ambiguous", "several", "and 3 more", 4, choices=choices)["error"]
     assert json.loads(json.dumps(told))["hint"] == "toolgate approve c1@ab # 'one\\ntwo'\ntoolgate approve c2@cd # three\nand 3 more"
 

@@ -295,3 +295,25 @@ def test_a_tool_is_shown_with_what_it_starts():
         ("command", "argv", '["git","tag"]'),
         ("command", "cwd", '"."'),
     ]
+
+
+PATH = "/home/ada/projects/ledger/workflows/a-workflow-that-refunds.toml"
+
+
+def test_a_path_goes_to_the_next_line_whole_where_that_holds_it() -> None:
+    assert [*fold(Safe(f"error: {'it ' * 5}{PATH}"), 80)] == [f"error: {'it ' * 5}", f"        {PATH}"]
+    assert [*map(len, fold(Safe(f"error: {'y' * 100}"), 80))] == [80, 8 + 27]  # no line holds it: it is broken where it stands
+    sheet = Sheet(
+        (Column("result", True), Column("message"), Column("what to do")), [(Safe("error"), Safe(f"see {PATH}"), Safe("mend it"))]
+    )
+    assert PATH in draw(sheet, OUT, False, 80)
+    endless = draw(Sheet((Column("id", True), Column("path")), [(Safe("c1"), Safe("y" * 100))]), OUT, False, 80)
+    assert [*map(len, endless.splitlines()[2:])] == [80, 4 + 24]  # no line holds it: it is broken beside its id
+
+
+def test_a_row_says_which_step_waits_and_what_a_tool_asks() -> None:
+    review, call = waiting("REVIEW"), waiting("CONFIRMATION_REQUIRED")
+    asked = (review._replace(row=review.row._replace(reason="seen?"), call=None, workflow="refund", expired=False),
+             call._replace(row=call.row._replace(reason="twice?"), expired=False))  # fmt: skip
+    first, second = (text.rpartition("title: ")[2] for text in draw(pending.sheet(asked), OUT, False, 80).splitlines() if "title: " in text)
+    assert first == f"refund, {review.row.step}: seen?" and second.endswith(": twice?")

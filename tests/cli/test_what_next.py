@@ -96,6 +96,15 @@ def test_a_long_reason_is_cut_where_a_person_reads_it(home: Home, say: Say) -> N
     assert len(note) < 400 and note.endswith("...")
 
 
+def test_calls_of_a_tool_without_a_title_are_told_apart_by_their_arguments(home: Home, say: Say) -> None:
+    for text in ("one", "two"):
+        home.start("ask", text=text)
+    told = [line.partition(" # ")[2] for line in say("approve").err.splitlines() if line.startswith("hint: ")]
+    assert sorted(told) == [f'\'ask.send {{"text":"{text}"}}\'' for text in ("one", "two")]
+    home.start("ask", text="x" * 500)
+    assert all(len(line) < 250 for line in say("approve").err.splitlines())
+
+
 def test_the_doubt_of_a_cancelled_run_is_named_in_the_words_of_the_list(home: Home, say: Say) -> None:
     home.tools.plan["free.send"] = [LOST]
     id = home.start("free")

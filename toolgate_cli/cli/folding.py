@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import shutil
 from collections.abc import Iterator
 
@@ -10,7 +9,6 @@ from .safe import Safe
 
 _HANG = " " * 8
 _NARROWEST = 20
-_HEAD = re.compile(r"[0-9]{1,18}:[0-9a-f]{64}(?= |\Z)")
 
 
 def fold(text: Safe, width: int | None = None) -> tuple[Safe, ...]:
@@ -35,8 +33,7 @@ def _split(text: str, cells: int) -> tuple[str, str]:
         fits = len(chop_cells(text, cells)[0])
     if fits < len(text):
         whole = text.rfind(" ", 0, fits) + 1
-        head = _HEAD.match(text, whole) if whole else None
-        if head is not None and head.end() - whole <= cells - len(_HANG):  # it is to be copied: it goes to the next line in one piece
+        if whole and len(text[whole:].partition(" ")[0]) <= cells - len(_HANG):  # a path or a head is to be copied: whole, on the next line
             return text[:whole], text[whole:]
         fits = (text.rfind(" ", fits // 2, fits) + 1) or (text.rfind(",", fits // 2, fits) + 1) or fits
     return text[:fits], text[fits:]

@@ -65,6 +65,8 @@ def draw(sheet: Sheet, stream: Stream, color: bool, width: int | None = None) ->
     rows = [tuple(row) for row in sheet.rows]
     total = width or shutil.get_terminal_size().columns
     natural = [max([cell_len(row[index]) for row in rows] + [len(column.name)]) for index, column in enumerate(sheet.columns)]
+    sheet = sheet._replace(columns=tuple(column if column.whole else _wide(column, [row[index] for row in rows], total)
+                                    for index, column in enumerate(sheet.columns)))  # fmt: skip
     beside = _beside(sheet.columns, natural, total)
     under = [index for index in range(len(natural)) if index not in beside]
     columns = [sheet.columns[index] for index in beside]
@@ -77,6 +79,12 @@ def draw(sheet: Sheet, stream: Stream, color: bool, width: int | None = None) ->
         lines.append(grid.text([tuple(row[index] for index in beside)], header=False))
         lines += (piece + "\n" for piece in _under([(sheet.columns[index], row[index]) for index in under], total))
     return "".join(lines)
+
+
+def _wide(column: Column, cells: Sequence[Safe], total: int) -> Column:
+    """The column, and so wide that no word in it is broken which a line of its own would hold: a path is copied whole."""
+    words = (cell_len(word) for cell in cells for word in cell.split(" "))
+    return column._replace(least=max([column.least, *(wide for wide in words if wide <= total - 8)]))
 
 
 def _under(cells: Sequence[tuple[Column, Safe]], total: int) -> Iterator[Safe]:

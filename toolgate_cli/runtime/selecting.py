@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 LOOKING, DECIDING = 4, 8  # the shortest prefix of an id that serves
 ID_LENGTH = 14
 MOST = 10  # commands to choose from
+_TOLD_OF_ARGUMENTS = 80  # characters: calls of a tool without a title are told apart by them
 _TOLD = 3  # of those that are not to choose from
 SHOWN = 20  # candidates that are looked up where nothing was named
 
@@ -220,7 +221,9 @@ def _others(stand: Sequence[tuple[Row, verbs.State]]) -> str:
 
 def _title(tx: Reader, row: Row) -> str:
     stored = tx.call(row.id, row.revision)
-    return (stored[0].title or stored[0].capability) if stored is not None else row.step
+    if stored is None:
+        return row.step
+    return stored[0].title or " ".join(filter(None, (stored[0].capability, (stored[0].arguments or "")[:_TOLD_OF_ARGUMENTS])))
 
 
 def shown(tx: Reader, words: Sequence[str], seen: Moment) -> Row:

@@ -8,7 +8,7 @@ from ...core.errors import Choice
 from ...core.types import Json
 from ..safe import Safe, fill, line
 
-_SHORTEST = 12  # characters of what a command is about; fewer say nothing
+_SHORTEST = 6  # characters of what a command is about; fewer say nothing
 
 
 def to_json(kind: str, message: str, hint: str, exit_code: int, retryable: bool = False, choices: Sequence[Choice] = ()) -> dict[str, Json]:

@@ -75,7 +75,7 @@ _MORE: Final = (Column("id", True), Column("kind"), Column("step"), Column("capa
 
 def sheet(rows: Iterable[Waiting]) -> Sheet:
     """For a terminal: what is needed to choose, within 80 columns."""
-    return Sheet(_COLUMNS, ((cell(w.ref), cell(w.row.run_id), cell(w.row.origin), cell(_what(w))) for w in rows))
+    return Sheet(_COLUMNS, ((cell(w.ref), cell(w.row.run_id), cell(w.row.origin), cell(_when(w, _told(w)))) for w in rows))
 
 
 def wide_sheet(rows: Iterable[Waiting]) -> Sheet:
@@ -85,7 +85,7 @@ def wide_sheet(rows: Iterable[Waiting]) -> Sheet:
         columns,
         (
             (
-                *(cell(value) for value in (w.ref, w.row.run_id, w.row.origin, _what(w), w.row.id, kind(w), w.row.step)),
+                *(cell(value) for value in (w.ref, w.row.run_id, w.row.origin, _when(w, _name(w)), w.row.id, kind(w), w.row.step)),
                 *(cell(value) for value in (w.call and w.call.capability, w.call and w.call.requested_by)),
                 cell(f"{len(w.approvals)}/{w.row.approvals_needed}"),
                 cell(w.row.created_at),
@@ -97,8 +97,16 @@ def wide_sheet(rows: Iterable[Waiting]) -> Sheet:
     )
 
 
-def _what(waiting: Waiting) -> str:
-    return ("expired: " if waiting.expired else "") + _name(waiting)
+def _when(waiting: Waiting, told: str) -> str:
+    return f"expired: {told}" if waiting.expired else told
+
+
+def _told(waiting: Waiting) -> str:
+    """For whoever sees no other column: of a step also which one, of a tool that stopped half-way its question."""
+    row = waiting.row
+    if waiting.call is None:
+        return ": ".join(filter(None, (f"{waiting.workflow}, {row.step}", row.reason)))
+    return f"{_name(waiting)}: {row.reason}" if row.origin == "CONFIRMATION_REQUIRED" and row.reason else _name(waiting)
 
 
 def _name(waiting: Waiting) -> str:
