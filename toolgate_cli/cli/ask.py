@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable
 
+from ..core import effects
 from ..core.errors import ToolgateError
 from ..host import heeding
 from ..runtime.answers import Waiting
@@ -30,12 +32,16 @@ def answerable() -> bool:
     return os.isatty(STDIN)
 
 
-def confirm(verb: str, target: Waiting) -> None:
-    """Shows the card and asks; raises `usage` unless the answer is `yes`."""
+def confirm(verb: str, target: Waiting, here: Callable[[str], str]) -> None:
+    """Shows the card and asks; raises `usage` unless the answer is `yes`. `here`: makes a command one that leads to this home."""
     from .output import write_fields
     from .views import card
 
     write_fields(card.fields(target), ERR)
+    if verb == "approve" and target.row.origin == "CONFIRMATION_REQUIRED":  # the tool asks, and no is an answer to it
+        doubt = target.row.doubt is not None and not effects.repeatable(target.row.doubt)  # then no starts nothing
+        no = "end the call without it" if doubt else "answer no"
+        ERR.line(fill("yes answers the question of the tool; to {}: {}", no, here(f"toolgate reject {target.ref}")))
     if not _says_yes(verb):
         raise ToolgateError("usage", f"not confirmed, nothing happened: {target.ref} still waits", AGAIN)
 

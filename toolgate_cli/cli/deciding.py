@@ -44,7 +44,7 @@ def decide(
     frame.format()  # a wrong format is found out before anything happens, not after
     asking = ask.must_ask(manner.yes, manner.no_input)
     with frame.session() as session:
-        answer = act(session, choose(session), (lambda shown: ask.confirm(verb, shown)) if asking else None)
+        answer = act(session, choose(session), (lambda shown: ask.confirm(verb, shown, frame.here)) if asking else None)
         return conclude(frame, verb, answer, exit_status)
 
 
