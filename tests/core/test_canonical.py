@@ -46,6 +46,41 @@ def test_what_was_encoded_parses_to_the_same_value_with_the_same_types(value: An
     assert typed(canonical.parse(canonical.encode(value))) == typed(value)
 
 
+odd = st.sampled_from(
+    [
+        '{"a":1,"a":2}',
+        "NaN",
+        "1e999",
+        "0.1000000000000000055",
+        "9" * 1001,
+        '"\\ud800"',
+        "[" * 201 + "]" * 201,
+        "01",
+        "[1] 2",
+        "\ufeff1",
+        '"\ud800"',
+        "",
+        "\u00a01",
+    ]
+)
+
+
+@given(st.one_of(values.map(json.dumps), odd), st.sampled_from(["", " ", "\r\n\t ", "\f"]), st.sampled_from(["%s", "[0,%s]", '{"k":%s}']))
+def test_a_text_is_read_as_it_is_when_each_part_of_its_value_is_looked_at(text: str, space: str, around: str) -> None:
+    text = f"{space}{around % text}{space}"
+
+    def read() -> tuple[str, Any]:
+        try:
+            return "value", typed(canonical.parse(text))
+        except ToolgateError as error:
+            return "refusal", error.message
+
+    with pytest.MonkeyPatch.context() as patch:
+        quickly = read()
+        patch.setattr(canonical, "_is_plain", lambda _text: False)
+        assert quickly == read()
+
+
 @given(values)
 def test_canonical_text_is_a_fixed_point(value: Any) -> None:
     text = canonical.encode(value)
