@@ -62,8 +62,8 @@ OF_SERVERS: tuple[Guard, ...] = (
     Guard(
         "what may have been sent is in doubt",
         "I8",
-        "                broken.sent = self._peer.taken > place\n",
-        "                broken.sent = False\n",
+        "            broken.sent = self._peer.taken > place\n",
+        "            broken.sent = False\n",
         (STDIO + "test_what_cannot_be_trusted_is_uncertain_and_the_next_call_is_answered",),
     ),
     Guard(
@@ -139,8 +139,15 @@ OF_SERVERS: tuple[Guard, ...] = (
     Guard(
         "a secret of a server is taken out of a result before the cut",
         "I12",
-        "    kept = Kept(limits.output_bytes, limits.secrets)\n",
-        "    kept = Kept(limits.output_bytes, type(limits.secrets)())\n",
+        "    return endings.answer(limits.secrets.taken_out(clean(text).encode()), limits.output_bytes)\n",
+        "    return endings.answer(clean(text).encode(), limits.output_bytes)\n",
         (STDIO + "test_a_server_has_a_clean_environment_and_its_secrets_are_taken_out_of_what_it_says",),
+    ),
+    Guard(
+        "the lock of a call tells of the session that it is made in",
+        "I8",
+        "        processes.lend_fence(self._fence, name)\n",
+        "        pass\n",
+        (STDIO + "test_the_lock_of_a_call_tells_of_the_session_and_goes_at_the_latest_with_it",),
     ),
 )

@@ -21,8 +21,9 @@ from toolgate_cli.core import canonical, offered
 from toolgate_cli.core.results import ToolResult
 from toolgate_cli.core.secrets import NONE, Secrets
 from toolgate_cli.core.types import Json
-from toolgate_cli.host import lasting, peer
+from toolgate_cli.host import lasting, peer, processes
 from toolgate_cli.host.lines import Line, Lines
+from toolgate_cli.host.owners import FileOwners
 from toolgate_cli.providers import _mcp_session, _mcp_stdio, mcp
 from toolgate_cli.runtime.plugs import InvokeLimits
 
@@ -58,11 +59,12 @@ class Server:
         stop: Callable[[], bool] = lambda: False,
         secrets: Secrets = NONE,
         call_id: str = "",
+        fence: str | None = None,
     ) -> ToolResult:
         pinned = mcp.pin(fields, str(self.home), PATH)
         assert pinned.error is None, pinned.error
         bound = mcp.bind(fields, pinned.facts, str(self.home), arguments)
-        claim = Claim(call_id or f"c-mcp-{os.getpid()}", "r-mcp", "k-mcp", canonical.encode(arguments), bound)
+        claim = Claim(call_id or f"c-mcp-{os.getpid()}", "r-mcp", "k-mcp", canonical.encode(arguments), bound, fence)
         return mcp.invoke(claim, InvokeLimits(timeout, output_bytes, stop, secrets))
 
     def offers(self, timeout: float = 30.0) -> dict[str, offered.Offer]:
@@ -108,6 +110,38 @@ def test_all_calls_of_a_process_are_of_one_session(tmp_path: Path) -> None:
     pid, one = server.call("counts").output.split()
     server.call("answers")
     assert (server.call("counts").output.split(), one) == ([pid, "2"], "1")
+
+
+def test_the_lock_of_a_call_tells_of_the_session_and_goes_at_the_latest_with_it(tmp_path: Path) -> None:
+    owners = FileOwners(str(tmp_path / "owners"))
+    processes.use_fence(owners.fence, owners.release, owners.lend, owners.take_back)
+    server, seen = Server(tmp_path, "counts", "sleeps"), []
+
+    def names() -> set[str]:
+        return set(os.listdir(tmp_path / "owners"))
+
+    def stop() -> bool:  # it is asked while the server works
+        seen.append((owners.session("fsleeps"), names()))
+        return len(seen) > 3
+
+    try:
+        pid = int(server.call("counts", fence="fone").output.split()[0])
+        server.call("counts", fence="ftwo")
+        [held] = names() - {"ftwo"}
+        assert owners.session(held) == owners.session("ftwo") and owners.session(held)[0] == pid, "no other lock is left"
+        with pytest.raises(OSError):
+            owners.lend(held, "ftwo")
+        assert server.call("counts", fence="ftwo").ended == "not_dispatched", "a lock that cannot be taken stops the call before it is sent"
+        server.call("counts", fence="fthree")
+        result = server.call("sleeps", stop=stop, fence="fsleeps")
+        assert result.ended == "uncertain" and result.left_behind is None
+        session, while_asked = seen[-1]
+        assert session is not None and "fsleeps" in while_asked and "fthree" not in while_asked
+        server.call("counts", fence="flast")
+        lasting.end_all()
+        assert names() == set()
+    finally:
+        processes.use_fence(None, None)
 
 
 def test_a_server_that_ended_between_two_calls_is_started_again(tmp_path: Path) -> None:

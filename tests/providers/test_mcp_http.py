@@ -24,7 +24,7 @@ from toolgate_cli.core.results import ToolResult
 from toolgate_cli.core.secrets import NONE, Secrets
 from toolgate_cli.core.types import Json
 from toolgate_cli.host import lasting
-from toolgate_cli.providers import _mcp_wire, mcp
+from toolgate_cli.providers import _mcp_calls, _mcp_wire, mcp
 from toolgate_cli.runtime.plugs import InvokeLimits
 
 TOOLS = (
@@ -263,9 +263,9 @@ def test_each_answer_is_what_it_is_and_the_next_call_is_answered(url: str, tool:
 
 def test_a_session_that_the_server_does_not_know_any_more_is_opened_anew(url: str) -> None:
     call(url, "answers")
-    before = mcp._sessions["far"][1]
+    before = _mcp_calls._sessions["far"][1]
     call(url, "gone")
-    assert call(url, "answers", {"x": 1}).output == '{"x":1}' and mcp._sessions["far"][1] is not before
+    assert call(url, "answers", {"x": 1}).output == '{"x":1}' and _mcp_calls._sessions["far"][1] is not before
 
 
 def test_a_number_that_no_double_holds_loses_no_result(url: str) -> None:

@@ -119,9 +119,14 @@ class Secrets:
         """The text with `***NAME***` for every value in it."""
         if not self.disguises:
             return text
+        return self.taken_out(text.encode("utf-8", "surrogatepass")).decode("utf-8", "surrogatepass")
+
+    def taken_out(self, data: bytes) -> bytes:
+        """The same of bytes, which may not be text any more where a value was half a character."""
+        if not self.disguises:
+            return data
         scrubber = Scrubber(self)
-        data = scrubber.feed(text.encode("utf-8", "surrogatepass")) + scrubber.end()
-        return data.decode("utf-8", "surrogatepass")
+        return scrubber.feed(data) + scrubber.end()
 
     def scrub_document(self, text: str) -> str:
         """The same; where the text is JSON, values that its escapes hide are found as well."""

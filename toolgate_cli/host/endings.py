@@ -5,6 +5,7 @@ from __future__ import annotations
 from codecs import getincrementaldecoder
 from typing import Literal
 
+from ..core import sums
 from ..core.results import ToolResult
 from ..core.values import NamedTuple
 
@@ -55,6 +56,13 @@ def result(ended: Ended, timeout: float) -> ToolResult:
     )
 
 
+def answer(data: bytes, most: int) -> ToolResult:
+    """The success of a tool that was no process, and all that it said. `most`: bytes of it that are kept."""
+    kept = data[:most]
+    cut = len(kept) < len(data)
+    return ToolResult("answered", True, None, _decode(kept, cut=cut), len(data), sums.sha256(data).hexdigest(), cut)
+
+
 def last_words(stderr: bytes) -> str:
     """The last whole lines, at most 2 KiB of them."""
     text = stderr.decode("utf-8", "backslashreplace").strip()
@@ -68,4 +76,4 @@ def last_words(stderr: bytes) -> str:
 
 def _decode(data: bytes, cut: bool) -> str:
     """Of a character that the cut went through nothing stays."""
-    return getincrementaldecoder("utf-8")("backslashreplace").decode(data, not cut)
+    return getincrementaldecoder("utf-8")("backslashreplace").decode(data) if cut else data.decode("utf-8", "backslashreplace")

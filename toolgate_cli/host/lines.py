@@ -17,21 +17,30 @@ class Lines:
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
-        self._held = bytearray()
-        self._seen = 0  # of what is held: there is no newline in it
+        self._held = bytearray()  # of a line that has not ended
         self._skipping = False
 
     def feed(self, data: bytes) -> list[Line]:
         """The lines that are whole now."""
-        found: list[Line] = []
+        *ends, rest = data.split(b"\n")
+        found = [self._line(end) for end in ends]
+        if rest:
+            self._hold(rest)
+        return found
+
+    def _line(self, end: bytes) -> Line:
+        """What ends with this."""
+        if self._held or self._skipping:
+            self._hold(end)
+            end, cut = bytes(self._held), self._skipping
+            self._held.clear()
+            self._skipping = False
+        else:
+            cut = len(end) > self._limit
+        return Line(b"", True) if cut else Line(end)
+
+    def _hold(self, data: bytes) -> None:
         self._held += data
-        while (end := self._held.find(b"\n", self._seen)) >= 0:
-            cut = self._skipping or end > self._limit
-            found.append(Line(b"" if cut else bytes(self._held[:end]), cut))
-            del self._held[: end + 1]
-            self._seen, self._skipping = 0, False
         if len(self._held) > self._limit:
             self._held.clear()
             self._skipping = True
-        self._seen = len(self._held)
-        return found

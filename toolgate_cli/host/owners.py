@@ -211,7 +211,7 @@ class FileOwners:
     def _path(self, name: str) -> str:
         if not (name.isascii() and name.isalnum()):  # names come back from a database: never a path
             raise FileNotFoundError(name)
-        return os.path.join(self._folder, name)
+        return f"{self._folder}/{name}"
 
     def _new(self, letter: str, name: str | None = None) -> tuple[str, int]:
         private_folder(self._folder)

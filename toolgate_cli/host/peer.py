@@ -4,11 +4,11 @@ ends with the session (I8)."""
 from __future__ import annotations
 
 import os
-import selectors
+import select
 import signal
 from collections import deque
 from collections.abc import Callable
-from contextlib import AbstractContextManager, ExitStack, suppress
+from contextlib import ExitStack, suppress
 
 from ..core.secrets import Secrets
 from ..core.values import NamedTuple
@@ -22,6 +22,7 @@ from .lines import Line, Lines
 GRACE = 0.5  # between SIGTERM and SIGKILL
 SWEEP = 1.0  # with GRACE and what is around it, under the 2 s after a timeout in which everything is gone or named
 PATIENCE = 0.5  # for a server whose input has ended to come to an end of its own
+_EVENTS = 4  # at once: its end, and its three streams
 
 
 class Left(NamedTuple):
@@ -44,8 +45,9 @@ class Peer:
         self._ready: deque[Line] = deque()
         self._kept = Kept(0, secrets)
         self._out = bytearray()
+        self._lent: list[str | None] = []  # names of the lock: that of a call, and of those before that were not taken back yet
         self._code: int | None = None
-        self._selector = selectors.DefaultSelector()
+        self._poll = select.epoll()
         self._acts: dict[int, Callable[[int], None]] = {}
         self._stack = ExitStack()
         kernel.keep_exit_codes()
@@ -77,9 +79,10 @@ class Peer:
         self._kin.began(self.pid)
         processes.mark_fence(self._fence, self._kin.session)
         with suppress(OSError):  # a kernel without pidfds: the ticks notice its end
-            self._add(os.pidfd_open(self.pid), selectors.EVENT_READ, self._shut)
+            self._handle = os.pidfd_open(self.pid)
+            self._add(self._handle, select.EPOLLIN, self._shut)
 
-    _stdin = _spare = -1
+    _stdin = _spare = _handle = -1
 
     def _output(self, keep: Callable[[bytes], None]) -> int:
         def read(fd: int) -> None:
@@ -94,7 +97,7 @@ class Peer:
                 self.over = self.over or keep == self._heard
 
         reading, writing = os.pipe()
-        self._add(reading, selectors.EVENT_READ, read)
+        self._add(reading, select.EPOLLIN, read)
         return writing
 
     def _heard(self, data: bytes) -> None:
@@ -103,12 +106,13 @@ class Peer:
     def _add(self, fd: int, event: int, act: Callable[[int], None]) -> None:
         self._acts[fd] = act
         os.set_blocking(fd, False)
-        self._selector.register(fd, event)
+        self._poll.register(fd, event)
 
     def _shut(self, fd: int) -> None:
-        with suppress(KeyError):
-            self._selector.unregister(fd)
-        if self._acts.pop(fd, None) is not None or fd == self._stdin:
+        watched = self._acts.pop(fd, None) is not None
+        if watched:
+            self._poll.unregister(fd)
+        if watched or fd == self._stdin:
             os.close(fd)
 
     # ---- talking ----
@@ -132,11 +136,15 @@ class Peer:
                 self.taken += count
         except BlockingIOError:
             if fd not in self._acts:
-                self._add(fd, selectors.EVENT_WRITE, self._write)
+                self._add(fd, select.EPOLLOUT, self._write)
             return
         if fd in self._acts:
-            self._selector.unregister(fd)
+            self._poll.unregister(fd)
             del self._acts[fd]
+
+    def stirred(self) -> bool:
+        """Whether there may be anything to hear, or its end: `line` says what."""
+        return bool(self._ready) or self._pump(0.0) or self._handle not in self._acts
 
     def line(self, until: float) -> Line | None:
         """The next line; None where none has come until then (a moment of `kernel.now`), or none will come any more."""
@@ -145,17 +153,17 @@ class Peer:
                 return None
             left = until - kernel.now()
             moved = self._pump(max(0.0, left))
-            if not moved and self._ended():
+            if not moved and self._handle not in self._acts and self._ended():
                 self.over = True  # whoever holds its output now is not whom we talked to
             elif left <= 0 and not self._ready:
                 return None
         return self._ready.popleft()
 
     def _pump(self, seconds: float) -> bool:
-        events = self._selector.select(min(seconds, 0.1))
-        for key, _ in events:
-            if act := self._acts.get(key.fd):
-                act(key.fd)
+        events = self._poll.poll(min(seconds, 0.1), _EVENTS)
+        for fd, _ in events:
+            if act := self._acts.get(fd):
+                act(fd)
         return bool(events)
 
     def words(self) -> str:
@@ -167,9 +175,15 @@ class Peer:
         how = "" if code is None else f"signal {-code}" if code < 0 else f"exit code {code}"
         return ": ".join(filter(None, (how, last_words(self._kept.stderr.trim()))))
 
-    def in_call(self, name: str | None) -> AbstractContextManager[None]:
-        """While a call is under way whoever finds its lock, of that name, after our death finds this session by it. Raises OSError."""
-        return processes.lent_fence(self._fence, name)
+    def began(self, name: str | None) -> None:
+        """A call: from now on whoever finds its lock, of that name, after our death finds this session by it. Raises OSError."""
+        processes.lend_fence(self._fence, name)
+        self._lent.append(name)
+
+    def alone(self) -> None:
+        """The calls before that one are over, and their locks go: not in `began`, for while the server works nobody waits for this."""
+        while len(self._lent) > 1:
+            processes.take_back_fence(self._fence, self._lent.pop(0))
 
     # ---- its end ----
     def _ended(self) -> bool:
@@ -205,6 +219,8 @@ class Peer:
             if not survivors:
                 processes.mark_fence(self._fence, None)
             held = processes.release_fence(self._fence)
+            for name in self._lent:
+                processes.take_back_fence(self._fence, name)
             self._close()
             self.left = Left(survivors, self._fence.name if self._fence and held else None)
         return self.left
@@ -228,7 +244,7 @@ class Peer:
         self._kept.end()
         for fd in tuple(self._acts):
             self._shut(fd)
-        self._selector.close()
+        self._poll.close()
         for fd in (self._stdin, self._spare):
             if fd >= 0:
                 os.close(fd)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
 from functools import lru_cache
 
 from ..core.values import NamedTuple
@@ -81,16 +81,15 @@ def take_fence(name: str | None) -> Fence | None:
     return Fence(*_take(name)) if _take else None
 
 
-@contextmanager
-def lent_fence(fence: Fence | None, name: str | None) -> Iterator[None]:
-    """For as long as this lasts the lock can be found by another name too. Raises OSError."""
-    if fence is None or name is None or _lend is None or _take_back is None:
-        yield
-        return
-    _lend(fence.name, name)
-    try:
-        yield
-    finally:
+def lend_fence(fence: Fence | None, name: str | None) -> None:
+    """From now on the lock can be found by another name too. Raises OSError."""
+    if fence is not None and name is not None and _lend is not None:
+        _lend(fence.name, name)
+
+
+def take_back_fence(fence: Fence | None, name: str | None) -> None:
+    """And not any more."""
+    if fence is not None and name is not None and _take_back is not None:
         _take_back(name)
 
 

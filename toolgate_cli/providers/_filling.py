@@ -95,3 +95,12 @@ def surroundings(path: str, declared: Mapping[str, str], run: str, call: str) ->
         "TOOLGATE_RUN": run,
         "TOOLGATE_CALL": call,
     }
+
+
+def headers(written: Mapping[str, str], secret: Callable[[str], str]) -> dict[str, str]:
+    """Of whoever is asked over HTTP in all calls alike. ToolgateError("invalid") for a value that no header can carry, without it."""
+    if not written:
+        return {}
+    from ..core import requests
+
+    return dict(requests.headers(written, everything({}, secret)))

@@ -14,11 +14,12 @@ from ..core.types import Json
 from ..host import kernel, lasting
 from ..host.peer import Left
 from ._mcp_message import read
-from ._mcp_session import RELIST, Answer, Broken, Wait, pages
+from ._mcp_session import RELIST, Answer, Broken, Wait, about, pages
 
 if TYPE_CHECKING:
     from mcp.client import ClientSession
 
+    from ..runtime.plugs import Started
     from ._mcp_wire import Wire
 
 T = TypeVar("T")
@@ -99,10 +100,9 @@ class HttpSession:
     def _page(self, cursor: str | None, wait: Wait) -> Mapping[str, Json]:
         return self._ask("tools/list", {} if cursor is None else {"cursor": cursor}, wait).message
 
-    def call(self, name: str, arguments: str, about: Mapping[str, Json], fence: str | None, wait: Wait) -> Answer:
-        del fence  # no process of ours
-        self._wire.arguments = arguments
-        return self._ask("tools/call", {"name": name, "arguments": canonical.parse(arguments), "_meta": dict(about)}, wait)
+    def call(self, name: str, claim: Started, wait: Wait) -> Answer:
+        self._wire.arguments = claim.arguments
+        return self._ask("tools/call", {"name": name, "arguments": canonical.parse(claim.arguments), "_meta": {**about(claim)}}, wait)
 
     def _ask(self, method: str, params: dict[str, Json], wait: Wait) -> Answer:
         from ._mcp_wire import request

@@ -10,8 +10,6 @@ from ..core.results import ToolResult
 from ..core.soundness import clean
 from ..core.types import Json
 from ..host import endings
-from ..host.capture import Kept
-from ..host.endings import Ended
 from ._mcp_session import Answer, refusal
 
 if TYPE_CHECKING:
@@ -45,11 +43,10 @@ def _output(said: Mapping[str, Json]) -> str:
     """The structured result as JSON; the text where that is all there is; else every block of content as JSON."""
     if said.get("structuredContent") is not None:
         return canonical.encode(said["structuredContent"])
-    match said.get("content"):
-        case [{"type": "text", "text": str(text)}]:
-            return text
-        case content:
-            return canonical.encode({"content": content})
+    content = said.get("content")
+    only = content[0] if isinstance(content, list) and len(content) == 1 else None
+    text = only.get("text") if isinstance(only, dict) and only.get("type") == "text" else None
+    return text if isinstance(text, str) else canonical.encode({"content": content})
 
 
 def _text(said: Mapping[str, Json]) -> str:
@@ -59,11 +56,7 @@ def _text(said: Mapping[str, Json]) -> str:
 
 
 def _kept(text: str, limits: InvokeLimits) -> ToolResult:
-    kept = Kept(limits.output_bytes, limits.secrets)
-    kept.of_stdout(clean(text).encode())
-    kept.end()
-    head = kept.stdout
-    return endings.result(Ended("exited", 0, bytes(head.kept), head.size, head.digest), limits.timeout)._replace(code=None)
+    return endings.answer(limits.secrets.taken_out(clean(text).encode()), limits.output_bytes)
 
 
 def cut(text: str, limits: InvokeLimits) -> str:

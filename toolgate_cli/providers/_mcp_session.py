@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Literal, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 
 from ..core.offered import Offer
 from ..core.types import Json
 from ..core.values import NamedTuple
 from ..host import kernel
 from ..host.peer import Left
+
+if TYPE_CHECKING:
+    from ..runtime.plugs import Started
 
 VERSION = "2026-07-28"  # the stateless protocol: server/discover, and the envelope in every request
 HANDSHAKES = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")  # what `initialize` may agree on, the newest first
@@ -60,14 +63,19 @@ class Session(Protocol):
         """The server's tools as they are now, by name. Raises Broken."""
         ...
 
-    def call(self, name: str, arguments: str, about: Mapping[str, Json], fence: str | None, wait: Wait) -> Answer:
-        """One tools/call. `arguments`: JSON text, sent as it is; `about`: for `_meta`; `fence`: see `Started.fence`. Raises Broken."""
+    def call(self, name: str, claim: Started, wait: Wait) -> Answer:
+        """One tools/call; its arguments are sent as they are. Raises Broken."""
         ...
 
     def alive(self) -> bool: ...
     def end(self, patience: float) -> Left:
         """Nothing of it is left after this, or it is named."""
         ...
+
+
+def about(claim: Started) -> dict[str, str]:
+    """What `_meta` says of a call."""
+    return {"toolgate/call": claim.call_id, "toolgate/idempotencyKey": claim.key}
 
 
 def envelope() -> dict[str, Json]:

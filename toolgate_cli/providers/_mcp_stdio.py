@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from contextlib import ExitStack, suppress
-from typing import Final
+from contextlib import suppress
+from typing import TYPE_CHECKING, Final
 
 from ..core import canonical
 from ..core.offered import Offer, listed
@@ -18,7 +18,10 @@ from ..host.crash import point
 from ..host.lines import Line
 from ..host.peer import STARTING, Left, Peer
 from ._mcp_message import read
-from ._mcp_session import HANDSHAKES, RELIST, UNSUPPORTED, Answer, Broken, Wait, client, envelope, pages, refusal, supported
+from ._mcp_session import HANDSHAKES, RELIST, UNSUPPORTED, Answer, Broken, Wait, about, client, envelope, pages, refusal, supported
+
+if TYPE_CHECKING:
+    from ..runtime.plugs import Started
 
 LINE_BYTES: Final = 8 << 20
 PROBE = 5.0  # seconds for an answer to server/discover, before a server that may know nothing of it is greeted in the old way
@@ -33,6 +36,7 @@ class StdioSession:
     def __init__(self, start: Callable[[], Peer], wait: Wait) -> None:
         self._start = start
         self._stateless = False
+        self._meta = "}"  # how that of a call ends
         self._offers: Mapping[str, Offer] | None = None
         self._listed_at = 0.0
         self._peer = self._started()
@@ -63,6 +67,8 @@ class StdioSession:
                 raise
         if answer is None or not self._is_stateless(answer):
             self._shake_hands(probe, wait)
+        if self._stateless:
+            self._meta = f",{canonical.encode(envelope())[1:]}"
 
     def _is_stateless(self, answer: Answer) -> bool:
         error = answer.message.get("error")
@@ -99,31 +105,32 @@ class StdioSession:
             params["_meta"] = envelope()
         return self._answer((self._send("tools/list", params),), wait).message
 
-    def call(self, name: str, arguments: str, about: Mapping[str, Json], fence: str | None, wait: Wait) -> Answer:
-        meta = canonical.encode({**about, **(envelope() if self._stateless else {})})
+    def call(self, name: str, claim: Started, wait: Wait) -> Answer:
+        meta = canonical.flat(about(claim))[:-1] + self._meta
         id = _fresh()
-        text = f'"params":{{"name":{canonical.encode(name)},"arguments":{arguments},"_meta":{meta}}}'
-        with ExitStack() as stack:
-            try:
-                stack.enter_context(self._peer.in_call(fence))
-            except OSError as error:
-                raise Broken("broken", f"no lock for the call: {error}") from None
-            point("spawn:before")
-            place = self._peer.send(f'{{"jsonrpc":"2.0","id":"{id}","method":"tools/call",{text}}}\n'.encode())
-            point("spawn:after")
-            try:
-                answer = self._answer((id,), wait)
-                point("outcome:seen")
-                return answer
-            except Broken as broken:
-                broken.sent = self._peer.taken > place
-                if broken.why in ("timed_out", "cancelled"):
-                    self._notify("notifications/cancelled", {"requestId": id, "reason": broken.message})
-                self.end()  # while the call's lock still tells of it
-                raise
+        text = f'"params":{{"name":{canonical.encode(name)},"arguments":{claim.arguments},"_meta":{meta}}}'
+        try:
+            self._peer.began(claim.fence)
+        except OSError as error:
+            raise Broken("broken", f"no lock for the call: {error}") from None
+        point("spawn:before")
+        place = self._peer.send(f'{{"jsonrpc":"2.0","id":"{id}","method":"tools/call",{text}}}\n'.encode())
+        point("spawn:after")
+        self._peer.alone()
+        try:
+            answer = self._answer((id,), wait)
+            point("outcome:seen")
+            return answer
+        except Broken as broken:
+            broken.sent = self._peer.taken > place
+            if broken.why in ("timed_out", "cancelled"):
+                self._notify("notifications/cancelled", {"requestId": id, "reason": broken.message})
+            self.end()  # while the call's lock still tells of it
+            raise
 
     def alive(self) -> bool:
-        self._listen()
+        if self._peer.stirred():
+            self._listen()
         return not self._peer.over
 
     def end(self, patience: float = _CANCELLING) -> Left:

@@ -4,10 +4,10 @@ and process."""
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, cast
 
-from ..core import commandline, offered
+from ..core import offered
 from ..core.errors import ToolgateError
 from ..core.fields import Path, Secret
 from ..core.results import ToolResult
@@ -15,11 +15,10 @@ from ..core.types import Json
 from ..core.values import NamedTuple
 from ..runtime.plugs import InvokeLimits, Offered, Pinned
 from . import _filling, command
+from ._mcp_bound import Bound
 
 if TYPE_CHECKING:
-    from ..core.secrets import Secrets
     from ..runtime.plugs import Started
-    from ._mcp_session import Broken, Session, Wait
 
 
 class Server(NamedTuple):
@@ -49,19 +48,7 @@ class Fields(NamedTuple):
     definition: str | None = None
 
 
-class Bound(NamedTuple):
-    """A call that is ready to be sent. `started`: the server's command (None: it is at `url`); `sealed`: what of headers holds secrets."""
-
-    server: str
-    remote: str
-    definition: str
-    started: command.Bound | None
-    url: str | None
-    headers: Mapping[str, str]
-
-
 _SPOKEN = ("accept", "content-type", "last-event-id")  # headers of the protocol, beside those that begin with mcp-
-_sessions: dict[str, tuple[object, Session]] = {}  # by server: what it was opened with, and the session
 
 
 def pin(fields: object, home: str, path: str) -> Pinned:
@@ -128,121 +115,30 @@ def bind(fields: object, pinned: Json, home: str, arguments: dict[str, Json]) ->
     assert isinstance(fields, Fields)
     del arguments
     started = command.bind(_command(fields), pinned, home, {}) if fields.url is None else None
-    _filled_headers(fields.headers, _filling.unopened)
+    _filling.headers(fields.headers, _filling.unopened)
     return Bound(fields.server, fields.remote, fields.definition or "", started, fields.url, fields.headers)
 
 
 def invoke(claim: Started, limits: InvokeLimits) -> ToolResult:
-    """An answer is an answer; a session that broke after the call may have been sent says nothing about its effect, and is ended with its
-    whole tree, so that nothing late is taken for an answer."""
-    from ..host import kernel
-    from ._mcp_result import result
-    from ._mcp_session import Broken, Wait
+    from . import _mcp_calls
 
-    bound = claim.bound
-    assert isinstance(bound, Bound)
-    wait = Wait(kernel.now() + limits.timeout, limits.timeout, limits.stop)
-    about: dict[str, Json] = {"toolgate/call": claim.call_id, "toolgate/idempotencyKey": claim.key}
-    try:
-        session = _session(bound, claim.run_id, claim.call_id, limits.secrets, wait)
-        offer = session.offers(wait).get(bound.remote)
-        if offer is None or offer.fault is not None or offer.digest != bound.definition:
-            return ToolResult("not_dispatched", message=_differs(bound, "" if offer is None else offer.fault or "changed"))
-        return result(session.call(bound.remote, claim.arguments, about, claim.fence, wait), limits)
-    except Broken as broken:
-        return _broken(bound, broken, limits)
-    except ToolgateError as error:
-        return ToolResult("not_dispatched", message=error.message)
-    except BaseException:
-        _end(bound.server)
-        raise
-
-
-def _differs(bound: Bound, how: str) -> str:
-    what = "is not there any more" if not how else "is not what was pinned" if how == "changed" else f"cannot be used: {how}"
-    return f"the tool {bound.remote} of the server {bound.server} {what}: toolgate tools pin {bound.server}"
-
-
-def _broken(bound: Bound, broken: Broken, limits: InvokeLimits) -> ToolResult:
-    from ._mcp_result import cut
-
-    survivors, left_behind = _end(bound.server)
-    message = cut(broken.message, limits)
-    message = message if broken.why in ("timed_out", "cancelled", "unstarted") else f"the server {bound.server}: {message}"
-    if broken.sent:
-        return ToolResult("uncertain", message=message, survivors=survivors, left_behind=left_behind)
-    return ToolResult("not_dispatched", message=f"{message}: nothing was sent", survivors=survivors, left_behind=left_behind)
-
-
-def _end(server: str) -> tuple[tuple[str, ...], str | None]:
-    held = _sessions.pop(server, None)
-    left = held[1].end(0.15) if held is not None else ((), None)
-    return left[0], left[1]
-
-
-def _session(bound: Bound, run: str, call: str, secrets: Secrets, wait: Wait) -> Session:
-    """The open one, if it still is what would be opened now. Raises Broken, or ToolgateError("invalid") where it cannot be filled."""
-    opened = bound.started._replace(env=_filled(bound.started, secrets)) if bound.started else (bound.url, _headers(bound, secrets))
-    held = _sessions.get(bound.server)
-    if held is not None and held[0] == opened and held[1].alive():
-        return held[1]
-    _end(bound.server)
-    if bound.started is not None:
-        made = _over_stdio(cast(command.Bound, opened), run, call, secrets, wait)
-    else:
-        from ._mcp_http import HttpSession
-
-        made = HttpSession(bound.url or "", _headers(bound, secrets), wait)
-    _sessions[bound.server] = opened, made
-    return made
-
-
-def _filled(started: command.Bound, secrets: Secrets) -> dict[str, str]:
-    return {**started.env, **commandline.environment(started.sealed, _filling.everything({}, secrets.value))}
-
-
-def _headers(bound: Bound, secrets: Secrets) -> dict[str, str]:
-    return _filled_headers(bound.headers, secrets.value)
-
-
-def _filled_headers(headers: Mapping[str, str], secret: Callable[[str], str]) -> dict[str, str]:
-    """ToolgateError("invalid") for a value that no header can carry, without it."""
-    if not headers:
-        return {}
-    from ..core import requests
-
-    return dict(requests.headers(headers, _filling.everything({}, secret)))
-
-
-def _over_stdio(started: command.Bound, run: str, call: str, secrets: Secrets, wait: Wait) -> Session:
-    from ..host.child import Command
-    from ..host.peer import Peer
-    from ._mcp_stdio import LINE_BYTES, StdioSession
-
-    # it has the mark of the call that opened it: whatever runs in it decides nothing
-    env = _filling.surroundings(started.path, started.env, run, call)
-    process = Command(call, started.argv, started.cwd, env, None)
-    return StdioSession(lambda: Peer(process, LINE_BYTES, secrets), wait)
+    return _mcp_calls.call(claim, limits)
 
 
 def offers(fields: object, home: str, path: str, limits: InvokeLimits) -> Offered:
     """What a server has now: `tools pin` asks for it, outside of any call. `failed` where it does not say."""
-    from ..host import kernel
+    from . import _mcp_calls
     from ._mcp_result import cut
-    from ._mcp_session import Broken, Wait
+    from ._mcp_session import Broken
 
     assert isinstance(fields, Fields)
     pinned = _outside(fields, home, path)
     if pinned.error is not None:
         raise ToolgateError("invalid", f"mcp.{fields.server}: {pinned.error}")
-    bound = bind(fields, pinned.facts, home, {})
-    wait = Wait(kernel.now() + limits.timeout, limits.timeout, limits.stop)
     try:
-        found = _session(bound, "", f"pin-{os.urandom(8).hex()}", limits.secrets, wait).offers(wait)
-        return Offered(fingerprint(fields, pinned), tuple(found.values()))
+        found = _mcp_calls.offers(bind(fields, pinned.facts, home, {}), limits)
     except Broken as broken:
         raise ToolgateError(
             "failed", f"the server {fields.server}: {cut(broken.message, limits)}", "start it by hand, to see what it says"
         ) from None
-    finally:
-        _end(fields.server)
+    return Offered(fingerprint(fields, pinned), tuple(found.values()))

@@ -1,0 +1,22 @@
+"""What a call of an MCP server is, before there is a session in which it could be made."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from ..core.values import NamedTuple
+
+if TYPE_CHECKING:
+    from . import command
+
+
+class Bound(NamedTuple):
+    """A call that is ready to be sent. `started`: the server's command (None: it is at `url`); `sealed`: what of headers holds secrets."""
+
+    server: str
+    remote: str
+    definition: str
+    started: command.Bound | None
+    url: str | None
+    headers: Mapping[str, str]
