@@ -37,6 +37,7 @@ class StdioSession:
         self._start = start
         self._stateless = False
         self._meta = "}"  # how that of a call ends
+        self._next = _fresh()  # id of the next call
         self._offers: Mapping[str, Offer] | None = None
         self._listed_at = 0.0
         self._peer = self._started()
@@ -107,7 +108,7 @@ class StdioSession:
 
     def call(self, name: str, claim: Started, wait: Wait) -> Answer:
         meta = canonical.flat(about(claim))[:-1] + self._meta
-        id = _fresh()
+        id = self._next
         text = f'"params":{{"name":{canonical.encode(name)},"arguments":{claim.arguments},"_meta":{meta}}}'
         try:
             self._peer.began(claim.fence)
@@ -117,6 +118,7 @@ class StdioSession:
         place = self._peer.send(f'{{"jsonrpc":"2.0","id":"{id}","method":"tools/call",{text}}}\n'.encode())
         point("spawn:after")
         self._peer.alone()
+        self._next = _fresh()
         try:
             answer = self._answer((id,), wait)
             point("outcome:seen")
