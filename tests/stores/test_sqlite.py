@@ -6,6 +6,7 @@ import hashlib
 import multiprocessing
 import os
 import resource
+import shutil
 import signal
 import sqlite3
 import stat
@@ -38,7 +39,7 @@ from toolgate_cli.core.records import (
 )
 from toolgate_cli.host.mint import RandomMint
 from toolgate_cli.stores import _schema
-from toolgate_cli.stores._place import network
+from toolgate_cli.stores._place import is_mounted, network
 from toolgate_cli.stores.sqlite import SqliteStore
 
 FORK = multiprocessing.get_context("fork")
@@ -274,13 +275,38 @@ def test_a_network_file_system_is_found_by_the_longest_mount() -> None:
     assert [network(path, mounts) for path in asked] == [None, None, "cifs", "cifs", None, "fuse.sshfs", None]
 
 
+def test_a_file_that_is_mounted_by_itself_is_told_from_one_in_a_mounted_folder() -> None:
+    mounts = "".join(f"36 35 8:1 /of {point} rw shared:1 - ext4 /dev/sda1 rw\n" for point in ("/", "/data", "/one/a\\040b.db"))
+    assert [is_mounted(path, mounts) for path in ("/one/a b.db", "/data/a.db", "/one/a b.db-wal", "/one")] == [True, False, False, False]
+
+
+def test_a_store_is_refused_by_the_other_name_that_a_mount_gives_it(path: Path, store: SqliteStore) -> None:
+    filled(store, 1)
+    (path.parent / "other").mkdir()
+    other = path.parent / "other" / "store.db"
+    other.touch()
+    code = """
+try:
+    with SqliteStore(sys.argv[2], RandomMint()).read() as tx:
+        print(tx.head())
+except ToolgateError as error:
+    print(error.message)
+"""
+    mount = 'mount --bind "$1" "$2" && shift 2 && exec "$@"'
+    mounting = ("unshare", "--mount", "--map-root-user", "sh", "-c", mount, "sh", str(path), str(other))
+    if shutil.which("unshare") is None or subprocess.run([*mounting, "true"], capture_output=True, check=False).returncode:
+        pytest.skip("nothing can be mounted here")
+    said = child(code, str(path), str(other), before=mounting).stdout
+    assert "second name (it is mounted by itself)" in said, said
+
+
 def child(code: str, *arguments: str, **options: Any) -> subprocess.CompletedProcess[str]:
     start = "import os, sys\nfrom toolgate_cli.stores.sqlite import SqliteStore\nfrom toolgate_cli.host.mint import RandomMint\n"
     start += "from toolgate_cli.core.errors import ToolgateError\nfrom toolgate_cli.core.records import *\nfrom store_records import *\n"
     folders = [os.path.join(os.path.dirname(__file__), ".."), os.path.join(os.path.dirname(__file__), "..", "..")]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(folders), **options.pop("env", {})}
     return subprocess.run(
-        [sys.executable, "-c", start + code, *arguments],
+        [*options.pop("before", ()), sys.executable, "-c", start + code, *arguments],
         capture_output=True,
         text=True,
         timeout=60,

@@ -11,7 +11,7 @@ from typing import TypeVar
 from ..core.errors import ToolgateError
 from ._connect import connect, patiently, to_wal, upgrade, version_at
 from ._faults import fault, not_ours, os_fault
-from ._place import make_private, refuse_network, tighten_all
+from ._place import make_private, refuse_mount, tighten_all
 from ._schema import refuse_changed
 
 T = TypeVar("T")
@@ -44,7 +44,7 @@ class DatabaseFile:
             raise ToolgateError("storage", f"{self.path} has a second name (a hard link)", "a store has one name: remove the other")
         if 0 < found.st_size < _SMALLEST:  # SQLite would take it for an empty file and write over it
             raise not_ours(self.path)
-        refuse_network(self.path)
+        refuse_mount(self.path)
         if self.patiently(lambda: version_at(self.path), patience) == 0:
             return None
         return self._open(patience)
@@ -54,7 +54,7 @@ class DatabaseFile:
         if self._connection is not None:
             return
         try:
-            refuse_network(self.path)
+            refuse_mount(self.path)
             make_private(self.path)
         except OSError as error:
             raise os_fault(error, self.path) from error

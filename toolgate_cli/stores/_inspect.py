@@ -13,7 +13,7 @@ from ..core.errors import ToolgateError
 from ..runtime.answers import Remark
 from ._connect import connect, patiently, version_at
 from ._faults import os_fault
-from ._place import refuse_network
+from ._place import refuse_mount
 from ._schema import VERSION
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def _library() -> Iterator[Remark]:
 
 
 def _place(path: str) -> Iterator[Remark]:
-    refuse_network(path)
+    refuse_mount(path)
     folder = os.path.dirname(path)
     while not os.path.isdir(folder):
         folder = os.path.dirname(folder)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
+from collections.abc import Iterator
 
 from ..core.errors import ToolgateError
 from ..host.private import new_private_file, private_folder, tighten
@@ -17,28 +18,43 @@ _NETWORK = (
 def network(path: str, mounts: str) -> str | None:
     """The network file system that holds `path` (real and absolute), None if it is local. `mounts`: text of /proc/self/mountinfo."""
     best, kind = "", ""
-    for line in mounts.splitlines():
-        before, _, after = line.partition(" - ")
-        fields = before.split(" ")
-        if len(fields) < 5 or not after:
-            continue
-        point = fields[4].replace("\\040", " ").replace("\\011", "\t").replace("\\012", "\n").replace("\\134", "\\")
+    for point, kind_of_it in _points(mounts):
         inside = point == "/" or path == point or path.startswith(point + "/")
         if inside and len(point) >= len(best):  # a later mount on the same point covers the earlier
-            best, kind = point, after.split(" ", 1)[0]
+            best, kind = point, kind_of_it
     return kind if f" {kind} " in _NETWORK else None
 
 
-def refuse_network(path: str) -> None:
-    """Raises ToolgateError("storage") where the file stands, or would stand, on a network file system."""
+def is_mounted(path: str, mounts: str) -> bool:
+    """Whether the file itself, and not a folder above it, is mounted where it stands: elsewhere it has another name."""
+    return any(point == path for point, _ in _points(mounts))
+
+
+def _points(mounts: str) -> Iterator[tuple[str, str]]:
+    """Each mount point with the kind of its file system."""
+    for line in mounts.splitlines():
+        before, _, after = line.partition(" - ")
+        fields = before.split(" ")
+        if len(fields) >= 5 and after:
+            point = fields[4].replace("\\040", " ").replace("\\011", "\t").replace("\\012", "\n").replace("\\134", "\\")
+            yield point, after.split(" ", 1)[0]
+
+
+def refuse_mount(path: str) -> None:
+    """Raises ToolgateError("storage") where the file stands, or would stand, on a network file system, or is mounted by itself: SQLite
+    keeps its log and its locks beside the name, so who comes by the other name would have others."""
     try:
         with open("/proc/self/mountinfo", encoding="utf-8", errors="surrogateescape") as file:
-            kind = network(os.path.realpath(path), file.read())
+            mounts = file.read()
     except OSError:
         return  # no /proc: nothing is known, and SQLite still checks its own locks
-    if kind:
+    real = os.path.realpath(path)
+    if kind := network(real, mounts):
         said = f"the database is on a network file system ({kind}), whose locks do not hold: {path}"
         raise ToolgateError("storage", said, "choose a local file with --db")
+    if is_mounted(real, mounts):
+        said = f"{path} has a second name (it is mounted by itself)"
+        raise ToolgateError("storage", said, "a store has one name: mount its folder instead")
 
 
 def refuse_pipes(path: str) -> None:
