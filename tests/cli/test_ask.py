@@ -67,6 +67,17 @@ def test_yes_decides_after_the_whole_card(tmp_path, words, done):
     assert terminal.end() == 0 and terminal.asked() == done
 
 
+@pytest.mark.parametrize("columns", [{}, {"COLUMNS": "200"}], ids=str)
+@pytest.mark.parametrize("stdout", ["", "> {}/answer"])
+def test_a_card_is_folded_for_the_terminal_that_it_is_on(tmp_path, columns, stdout):
+    terminal = Terminal(tmp_path / "log", "approve", CALL, redirect=stdout.format(tmp_path), size=(24, 50), **columns)
+    terminal.child.expect_exact("as it is: ")
+    lines = terminal.child.before.replace("\r\n", "\n").split("\n")
+    assert all(len(text) <= 50 for text in lines) and not any(text.startswith(("z", "[/foo]")) for text in lines)
+    terminal.child.sendline("no")
+    assert terminal.end() == 2 and "approve" not in terminal.asked().split()[1:]
+
+
 def test_an_edit_is_asked_with_both_arguments_on_the_card(tmp_path):
     (tmp_path / "new.json").write_text('{"other": "\\u001b[8m"}')
     terminal = Terminal(tmp_path / "log", "approve", CALL, "--arguments", str(tmp_path / "new.json"))

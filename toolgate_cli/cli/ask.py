@@ -83,7 +83,7 @@ def read_line(prompt: Safe) -> str | None:
 
     ERR.flush()
     termios.tcflush(STDIN, termios.TCIFLUSH)  # keys that were hit before the question was on screen answer nothing
-    *above, last = fold(prompt)  # what the terminal wraps would begin a line
+    *above, last = fold(prompt, ERR.size()[0])  # what the terminal wraps would begin a line
     ERR.raw("".join(piece + "\n" for piece in above) + last)
     if not ERR.flush():
         return None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator
 
 from .safe import Safe
@@ -11,10 +10,9 @@ _HANG = " " * 8
 _NARROWEST = 20
 
 
-def fold(text: Safe, width: int | None = None) -> tuple[Safe, ...]:
+def fold(text: Safe, width: int) -> tuple[Safe, ...]:
     """The line in pieces that fit; joined without the indents they are the line again."""
-    room = max(_NARROWEST, width or shutil.get_terminal_size().columns)
-    return tuple(_pieces(text, room))
+    return tuple(_pieces(text, max(_NARROWEST, width)))
 
 
 def _pieces(text: str, room: int) -> Iterator[Safe]:

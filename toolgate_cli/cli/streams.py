@@ -26,7 +26,7 @@ class Stream:
         if self.terminal():
             from .folding import fold
 
-            return all(self.raw(piece + "\n") for piece in fold(safe))
+            return all(self.raw(piece + "\n") for piece in fold(safe, self.size()[0]))
         return self.raw(safe + "\n")
 
     def raw(self, text: str) -> bool:
@@ -53,12 +53,19 @@ class Stream:
             return False
 
     def width(self) -> int | None:
-        """Columns of the terminal; None where there is none."""
-        if not self.terminal():
-            return None
+        """Columns of the terminal that this stream writes to, or fewer where COLUMNS says so; None where there is none."""
+        return self.size()[0] if self.terminal() else None
+
+    def size(self) -> tuple[int, int]:
+        """Columns and lines; more than there are would be wrapped by the terminal, and foreign text would begin a line."""
         import shutil
 
-        return shutil.get_terminal_size().columns
+        said = shutil.get_terminal_size()  # COLUMNS, else of stdout, which may be a file while this is a terminal
+        try:
+            real = os.get_terminal_size(self.fd)
+        except OSError:
+            return said
+        return min(said.columns, real.columns or said.columns), min(said.lines, real.lines or said.lines)
 
     def _fail(self, error: OSError) -> None:
         self.failed = "" if isinstance(error, BrokenPipeError) else error.strerror or "it cannot be written"

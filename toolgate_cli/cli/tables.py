@@ -6,7 +6,6 @@ Columns that do not fit beside each other stand under their row, one a line, by 
 from __future__ import annotations
 
 import io
-import shutil
 from collections.abc import Iterator, Sequence
 
 from rich import box
@@ -63,7 +62,7 @@ class _Grid(NamedTuple):
 def draw(sheet: Sheet, stream: Stream, color: bool, width: int | None = None) -> str:
     """The sheet as wide as the terminal, or wider where an id alone would not fit."""
     rows = [tuple(row) for row in sheet.rows]
-    total = width or shutil.get_terminal_size().columns
+    total = width or stream.size()[0]
     natural = [max([cell_len(row[index]) for row in rows] + [len(column.name)]) for index, column in enumerate(sheet.columns)]
     sheet = sheet._replace(columns=tuple(column if column.whole else _wide(column, [row[index] for row in rows], total)
                                     for index, column in enumerate(sheet.columns)))  # fmt: skip

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import time
 from collections.abc import Callable
 from typing import Final
@@ -40,10 +39,10 @@ def watch(frame: Frame, look: Callable[[], tuple[str, Sheet]]) -> None:
         with Live(console=console, screen=True, auto_refresh=False, redirect_stdout=False, redirect_stderr=False) as live:
             while not OUT.failed:
                 head, sheet = look()
-                size = shutil.get_terminal_size()
+                size = OUT.size()
                 if (head, size) != seen:
                     seen = (head, size)
-                    live.update(Text(_cut(draw(sheet, OUT, False, size.columns), size.lines), no_wrap=True, overflow="crop"), refresh=True)
+                    live.update(Text(_cut(draw(sheet, OUT, False, size[0]), size[1]), no_wrap=True, overflow="crop"), refresh=True)
                 time.sleep(_PAUSE)
     except KeyboardInterrupt:
         heeding.told()
