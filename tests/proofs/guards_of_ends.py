@@ -157,8 +157,8 @@ AFTER_A_START: tuple[Guard, ...] = (
     Guard(
         "after a refusal the later batches of the turn are asked for",
         "I13",
-        "wary=talk.wary or refused",
-        "wary=talk.wary",
+        "wary=talk.wary or arrived.wary or refused",
+        "wary=talk.wary or arrived.wary",
         (TURNS + "test_a_refusal_makes_the_later_batches_of_its_turn_ask_and_the_next_turn_is_free_again",),
     ),
     Guard(

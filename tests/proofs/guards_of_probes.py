@@ -195,9 +195,23 @@ OF_PROBES: tuple[Guard, ...] = (
     Guard(
         "an answer starts no call in doubt without a word for that",
         "I9",
-        "    if (refusal := doubted.refusal(case)) is not None:\n        return refusal\n    question",
-        "    question",
+        '        return refusal if word == "yes" else _without_the_tool(case, refusal.message)\n',
+        "        pass\n",
         (CONFIRMING + "test_a_question_of_a_call_in_doubt_is_answered_with_a_word_for_the_doubt",),
+    ),
+    Guard(
+        "a no ends a call whose tool is not declared safe to repeat any more",
+        "I6",
+        'return refusal if word == "yes" else _without_the_tool(case, refusal.message)',
+        "return refusal",
+        (CONFIRMING + "test_a_no_ends_a_call_whose_tool_is_not_declared_safe_to_repeat_any_more",),
+    ),
+    Guard(
+        "after a no to a tool that asked the rest of the turn is asked for",
+        "I13",
+        'case.run if word == "yes" else _wary(case.run)',
+        "case.run",
+        ("tests/runtime/test_turns.py::test_a_no_to_a_tool_that_asked_makes_the_rest_of_its_turn_ask_whatever_came_of_it",),
     ),
     Guard(
         "a no starts no call in doubt",

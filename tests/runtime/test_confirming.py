@@ -233,6 +233,20 @@ def test_a_no_to_a_call_in_doubt_ends_it_without_the_tool(home: Home) -> None:
     assert home.outcome(call).effect_applied == "unknown"  # the doubt stays on record
 
 
+@pytest.mark.parametrize("tools", [{"half.put": texts.tool("half.put", "unsafe")}, {}])
+def test_a_no_ends_a_call_whose_tool_is_not_declared_safe_to_repeat_any_more(home: Home, tools: dict[str, str]) -> None:
+    run = in_doubt(home, "idempotent")
+    row = home.row(run)
+    home.write(texts.operator(tools, RULES))
+    with pytest.raises(ToolgateError, match="not declared safe") as refused:
+        home.decide("approve", run)
+    assert refused.value.kind == "unknown_outcome" and home.row(run) == row
+    home.decide("reject", run, reason="leave it")
+    assert len(home.tools.starts) == 2 and home.run(run).status == "COMPLETED"
+    assert "leave it (the tool was not told: " in str(home.value(run, "tool.half.put.error"))
+    assert home.outcome(row.id).effect_applied == "unknown"
+
+
 def test_what_may_be_repeated_is_answered_as_ever(home: Home) -> None:
     run = in_doubt(home, "idempotent")
     home.decide("approve", run)

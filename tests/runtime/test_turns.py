@@ -10,7 +10,7 @@ from toolgate_cli.core.errors import ToolgateError
 from toolgate_cli.core.results import ToolResult
 
 from . import texts
-from .fakes import COMPLETE, FAILED, LOST, OK, Started, call
+from .fakes import ASKS, COMPLETE, FAILED, LOST, OK, Started, call
 from .kit import Home, dies, payload
 
 SET = {"type": "set_context", "values": {"seen": "yes"}}
@@ -188,6 +188,19 @@ def test_a_denial_that_was_given_up_makes_the_rest_ask(home: Home) -> None:
     assert home.tools.starts == []
     home.decide("continue_tool", run)
     assert home.row(run).origin == "APPROVAL_REQUIRED" and home.tools.starts == []
+
+
+@pytest.mark.parametrize("verb", ["reject", "approve"])
+def test_a_no_to_a_tool_that_asked_makes_the_rest_of_its_turn_ask_whatever_came_of_it(home: Home, verb: str) -> None:
+    home.write(texts.operator(rules={"half": texts.rule("half.*", "allow")}).replace('"ask.*"', '"ask.*", "half.*"'))
+    home.tools.plan["half.send"] = [ASKS, OK]
+    run = talk(home, [call("half.send"), SET, call("free.send", n=1)], [call("free.send", n=2), COMPLETE])
+    home.decide(verb, run)
+    assert home.outcome(home.tools.starts[0].call).status == "succeeded"
+    if verb == "reject":
+        assert home.tools.names() == ["half.send"] * 2 and home.row(run).origin == "APPROVAL_REQUIRED"
+        home.decide("approve", run)
+    assert home.tools.names() == [*["half.send"] * 2, *["free.send"] * 2] and home.run(run).status == "COMPLETED"
 
 
 def test_a_success_makes_nobody_wary(home: Home) -> None:

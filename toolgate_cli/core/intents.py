@@ -168,10 +168,12 @@ Intent: TypeAlias = Done | Fail | CallTools | AskModel | AskPerson | Escalate | 
 
 # ---- what has come in since the step was planned last ----
 class Settled(NamedTuple):
-    """Every call of the batch, in the order it was asked in, with its outcome; `capabilities` in the same order."""
+    """Every call of the batch, in the order it was asked in, with its outcome; `capabilities` in the same order. `wary`: allow counts as
+    require_approval for the rest of the turn, whatever the outcomes say."""
 
     outcomes: tuple[Outcome, ...]
     capabilities: tuple[str, ...]
+    wary: bool = False
 
 
 class Answered(NamedTuple):

@@ -92,7 +92,7 @@ def go_on(unit: Unit, run: Run, frame: Frame, world: World) -> tuple[Run, Next]:
             return run, claim
     if rows or running:
         return run, Held()
-    return run, Settled(tuple(outcome for _, outcome in found if outcome), tuple(call.capability for call, _ in found))
+    return run, Settled(tuple(outcome for _, outcome in found if outcome), tuple(call.capability for call, _ in found), frame.wary)
 
 
 def _judged(unit: Unit, run: Run, call: Call, verdict: Verdict, rows: dict[str, Row], config: Config) -> tuple[Run, Invoke | None]:

@@ -1,13 +1,15 @@
 """The answer to a tool that stopped half-way: it is started again with it and with its stored state, as any start is (I1, I3, I9).
 
-Where the gate would not start it now, a yes is refused and the question stays. A no is taken all the same: the call ends without the tool.
+Where it would not be started now, a yes is refused and the question stays. A no is taken all the same: the call ends without the tool.
 """
 
 from __future__ import annotations
 
 from typing import Literal
 
+from ..core import cursor
 from ..core.errors import Kind, ToolgateError
+from ..core.records import Run
 from ..core.types import Json
 from ..core.verdict import Park, Question
 from ..core.world import Needs
@@ -20,25 +22,34 @@ from .work import Invoke
 def answer(case: Case, word: Literal["yes", "no"]) -> Decided | Needs | ToolgateError:
     if case.decision.arguments is not None:
         raise ToolgateError("invalid", f"{case.row.id} has been started: its arguments are what they are", "answer without --arguments")
-    if (refusal := doubted.refusal(case)) is not None:
-        return refusal
+    if (running := doubted.still_running(case)) is not None:
+        return running
+    if (refusal := doubted.refusal(case)) is not None:  # also of a tool that was declared safe to repeat, and is no more
+        return refusal if word == "yes" else _without_the_tool(case, refusal.message)
     question = Question(case.call, case.run.workflow, case.run.started, case.row, "answer", since=case.run.created_at)
     verdict = gate.judge(case.unit, question, case.engine.world)
     if isinstance(verdict, Needs):
         return verdict
     if isinstance(verdict, Park):
-        return _refused(case, verdict) if word == "yes" else _without_the_tool(case, verdict)
+        return _refused(case, verdict) if word == "yes" else _without_the_tool(case, verdict.reason)
     unit, row = case.unit, rounds.answered(claim(case), word)
     unit.shown.add(row)  # what was asked is what the log says; the answer is this very decision
     facts: dict[str, Json] = {**said(case), "answer": word, "round": rounds.number(row)}
     unit.decided("TOOL_INVOCATION_APPROVED" if word == "yes" else "TOOL_INVOCATION_REJECTED", case.run, row, case.call, facts)
-    run, started = gate.start(unit, case.run, case.call, row, verdict, case.engine.world.config)
+    run = case.run if word == "yes" else _wary(case.run)
+    run, started = gate.start(unit, run, case.call, row, verdict, case.engine.world.config)
     put(unit, waiting(unit, run), case.run.version)
     return Decided("approved" if word == "yes" else "rejected", Invoke(started))
 
 
-def _without_the_tool(case: Case, verdict: Park) -> Decided:
-    said_so = f"{case.decision.reason or 'rejected by a person'} (the tool was not told: {verdict.reason})"
+def _wary(run: Run) -> Run:
+    """After a no the rest of the turn is asked for, whatever the tool says that came of it."""
+    *below, frame = cursor.load(run.cursor)
+    return run._replace(cursor=cursor.dump((*below, frame._replace(wary=True))))
+
+
+def _without_the_tool(case: Case, why: str) -> Decided:
+    said_so = f"{case.decision.reason or 'rejected by a person'} (the tool was not told: {why})"
     return ending.refuse(case._replace(decision=case.decision._replace(reason=said_so)))
 
 

@@ -47,7 +47,7 @@ def carry_on(voice: Voice, view: View, talk: Talk, arrived: Arrived) -> Wanted:
         return _hear(voice, view, talk, arrived)
     if isinstance(arrived, Settled):
         refused = any(outcome.status in ("rejected", "continued") for outcome in arrived.outcomes)
-        return _go_on(voice, view, talk._replace(wary=talk.wary or refused), list(_results.writes(arrived)))
+        return _go_on(voice, view, talk._replace(wary=talk.wary or arrived.wary or refused), list(_results.writes(arrived)))
     if isinstance(arrived, Answered):
         return _go_on(voice, view, talk.hear(arrived.values), [])
     if isinstance(arrived, Noted):
