@@ -6,8 +6,10 @@ from typing import Any
 
 import pytest
 
+from toolgate_cli.core.results import ToolResult
+
 from . import texts
-from .fakes import COMPLETE, LOST, call
+from .fakes import COMPLETE, FAILED, LOST, Started, call
 from .kit import Home
 from .texts import step, uses
 
@@ -31,6 +33,33 @@ def test_a_call_that_may_be_a_second_one_waits_in_the_next_turn_and_says_why(hom
     assert len(home.tools.starts) == 1 and row.origin == "APPROVAL_REQUIRED"
     assert row.reason == f"an equal call of this run, {home.tools.starts[0].call}, may have taken effect: nobody has said what came of it"
     home.decide("approve", run, actor="alice")
+    assert len(home.tools.starts) == 2 and home.run(run).status == "COMPLETED"
+
+
+def test_a_failure_that_tells_nothing_is_a_doubt_also_where_its_reconciler_was_never_asked(home: Home) -> None:
+    there = texts.tool("free.send", "reconcilable", 2, more='[tools."free.send".reconcile]\nargv = ["true"]\n')
+
+    def fails_and_is_taken_away(_started: Started) -> ToolResult:
+        home.write(texts.operator({"free.send": texts.tool("free.other")}))
+        return FAILED
+
+    home.write(texts.operator({"free.send": there}))
+    home.models.turns["s"] = [[call("free.send"), GOES_ON], [call("free.send")], [COMPLETE]]
+    home.tools.plan["free.send"] = [fails_and_is_taken_away]
+    run = home.start("talk")
+    first = home.row(run)
+    assert (first.origin, first.doubt) == ("EXECUTION_FAILED", "reconcilable") and home.tools.asked == []
+    home.write(texts.operator({"free.send": there}))
+    home.decide("reject", run)
+    row = home.row(run)
+    assert len(home.tools.starts) == 1 and row.origin == "APPROVAL_REQUIRED" and first.id in str(row.reason)
+
+
+def test_a_failure_that_says_what_it_did_keeps_no_other_call_waiting(home: Home) -> None:
+    home.models.turns["s"] = [[call("free.send"), GOES_ON], [call("free.send")], [COMPLETE]]
+    home.tools.plan["free.send"] = [FAILED]
+    run = home.start("talk")
+    home.decide("reject", run)
     assert len(home.tools.starts) == 2 and home.run(run).status == "COMPLETED"
 
 

@@ -53,10 +53,14 @@ def _unsaid(unit: Unit, run: str) -> Iterator[Call]:
 
 def _doubts(unit: Unit, run: str) -> Iterator[tuple[int, Call]]:
     """The calls of a run that were given up while nobody knew what they had done, each with an event that says so."""
-    for event in unit.told(run, "TOOL_INVOCATION_OUTCOME_UNKNOWN"):
-        stored = unit.tx.call(event.call_id) if event.call_id is not None else None
-        if stored is not None and stored[1] is not None and stored[1].effect_applied == "unknown":
-            yield event.seq, stored[0]
+    for type in ("TOOL_INVOCATION_OUTCOME_UNKNOWN", "TOOL_INVOCATION_FAILED"):
+        for event in unit.told(run, type):
+            stored = unit.tx.call(event.call_id) if event.call_id is not None else None
+            if stored is None or stored[1] is None or stored[1].effect_applied != "unknown":
+                continue
+            # the "failed" of a reconcilable tool is a doubt too; of one that is none, or was settled, it is known that it was dispatched
+            if type == "TOOL_INVOCATION_OUTCOME_UNKNOWN" or stored[1].dispatched == "unknown":
+                yield event.seq, stored[0]
 
 
 def _refusal(call: Call) -> ToolgateError:
