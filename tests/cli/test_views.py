@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from unicodedata import category, east_asian_width
 
 import pytest
 from hypothesis import given, settings
@@ -80,6 +81,31 @@ def test_a_folded_line_is_whole_and_only_its_first_piece_stands_at_the_left(widt
     pieces = fold(text, width)
     assert "".join(piece if index == 0 else piece[8:] for index, piece in enumerate(pieces)) == text
     assert all(piece.startswith(" " * 8) for piece in pieces[1:]) and len(pieces) > 1
+
+
+UNLIKE = {  # drawn wider by terminals than Rich counts: spacing marks, the tones of a skin, numbers in circles
+    "spacing marks": "\u0915\u0903\u0903\u0903\u0903" * 40,
+    "tones": "x\U0001f3fb" * 60,
+    "circles": "\u3248" * 90,
+    "jamo": "\u1161" * 90,
+}
+
+
+def drawn(text: str) -> int:
+    """Cells, as the C library counts them, or more."""
+    wide = "\u3248\U0001f3fb"
+    return sum(0 if category(one) in ("Mn", "Me") else 2 if east_asian_width(one) in "WF" or one in wide else 1 for one in text)
+
+
+@pytest.mark.parametrize("width", [20, 40, 80])
+@pytest.mark.parametrize("text", UNLIKE.values(), ids=UNLIKE)
+def test_nothing_is_wrapped_by_a_terminal_that_counts_otherwise(text, width):
+    whole = line(f"reason: {text}approvals: 2 of 2 {text}")
+    pieces = fold(whole, width)
+    assert all(drawn(piece) <= width for piece in pieces) and all(category(piece[8:9] or "x")[0] != "M" for piece in pieces[1:])
+    assert "".join(piece if index == 0 else piece[8:] for index, piece in enumerate(pieces)) == whole
+    table = draw(pending.sheet([waiting(text=f"{text} origin: REVIEW {text}")]), OUT, False, width).splitlines()
+    assert all(drawn(row) <= width for row in table if not row.replace("─", "").isascii())
 
 
 def test_the_card_shows_everything_and_cuts_nothing():

@@ -15,7 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ..core.values import NamedTuple
-from .folding import fold
+from .folding import cells, fold
 from .safe import Safe, fill
 from .streams import Stream
 from .views.shapes import Column, Sheet
@@ -66,7 +66,8 @@ def draw(sheet: Sheet, stream: Stream, color: bool, width: int | None = None) ->
     natural = [max([cell_len(row[index]) for row in rows] + [len(column.name)]) for index, column in enumerate(sheet.columns)]
     sheet = sheet._replace(columns=tuple(column if column.whole else _wide(column, [row[index] for row in rows], total)
                                     for index, column in enumerate(sheet.columns)))  # fmt: skip
-    beside = _beside(sheet.columns, natural, total)
+    told = [all(cell_len(row[index]) == cells(row[index]) for row in rows) for index in range(len(sheet.columns))]
+    beside = _beside(sheet.columns, natural, total, told)
     under = [index for index in range(len(natural)) if index not in beside]
     columns = [sheet.columns[index] for index in beside]
     rule = _RULE if (stream.file.encoding or "").lower().startswith("utf") else None
@@ -80,9 +81,9 @@ def draw(sheet: Sheet, stream: Stream, color: bool, width: int | None = None) ->
     return "".join(lines)
 
 
-def _wide(column: Column, cells: Sequence[Safe], total: int) -> Column:
+def _wide(column: Column, texts: Sequence[Safe], total: int) -> Column:
     """The column, and so wide that no word in it is broken which a line of its own would hold: a path is copied whole."""
-    words = (cell_len(word) for cell in cells for word in cell.split(" "))
+    words = (cell_len(word) for text in texts for word in text.split(" "))
     return column._replace(least=max([column.least, *(wide for wide in words if wide <= total - 8)]))
 
 
@@ -93,13 +94,13 @@ def _under(cells: Sequence[tuple[Column, Safe]], total: int) -> Iterator[Safe]:
             yield from [text] if column.whole else fold(text, total)
 
 
-def _beside(columns: Sequence[Column], natural: Sequence[int], total: int) -> list[int]:
-    """The columns that fit beside each other, in their order; the first always does."""
+def _beside(columns: Sequence[Column], natural: Sequence[int], total: int, told: Sequence[bool]) -> list[int]:
+    """The columns that fit beside each other, in their order; the first always does, and none does of which Rich cannot tell the width."""
     kept: list[int] = []
     room = total + _BETWEEN
     for index, (column, wide) in enumerate(zip(columns, natural, strict=True)):
         room -= _BETWEEN + (wide if column.whole else min(wide, column.least))
-        if kept and room < 0:
+        if kept and (room < 0 or not told[index]):
             break
         kept.append(index)
     return kept
