@@ -38,6 +38,7 @@ TEXTS = {
     "joiner": "a\u034fb",
     "stack": "Z" + "\u0335\u0321\u0353\u0300\u0301\u0302" * 12 + "algo",
     "marks first": "\u0338\u20dd\u0489not equal",
+    "vowels first": "\u1161\u11a8not equal",
     "marks on signs": '="\u0338:\u0338,\u0338',
     "braille blank": "\u2800\u2800pay",
     "blanks": "\u00a0\u2000\u2003\u205f\u3000\u1680\u202fend\u180e",
@@ -76,7 +77,7 @@ _IGNORABLE += [(0x1BCA0, 0x1BCA3), (0x1D173, 0x1D17A), (0xE0000, 0xE0FFF), (0x28
 
 
 # on nothing, on a sign of ours, or piled up
-_MARKS = re.compile(r"(?:^|[\x00-\x2f:-@\[-`{-\x7f])[\u0300-\u036f\u0489\u20dd]|[\u0300-\u036f\u0489\u20dd]{5,}", re.MULTILINE)
+_MARKS = re.compile(r"(?:^|[\x00-\x2f:-@\[-`{-\x7f])[\u0300-\u036f\u0489\u20dd\u1160-\u11ff]|[\u0300-\u036f\u0489\u20dd]{5,}", re.MULTILINE)
 
 
 def evil(char: str, allowed: str = "\n") -> bool:

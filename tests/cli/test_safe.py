@@ -27,6 +27,7 @@ def harmless(text: str) -> bool:
 def test_every_character_of_unicode_is_drawn_or_escaped_and_comes_back():
     hidden = {"Cc", "Cf", "Zl", "Zp", "Co", "Cs", "Cn"}
     named = set(NAMED)
+    joining = {*range(0x1161, 0x1200), *range(0xD7B0, 0xD800)}  # Hangul
     for code in range(0x110000):
         char = chr(code)
         shown = line(char)
@@ -34,7 +35,7 @@ def test_every_character_of_unicode_is_drawn_or_escaped_and_comes_back():
         if category in hidden or (category == "Zs" and char != " ") or code in named:
             visible = 0x2010 <= code < 0x2028 or 0x2030 <= code < 0x205F  # of the named range, what is drawn
             assert shown != char or (visible and char.isprintable()), hex(code)
-        elif category[0] == "M" and code != 0x16FE4:  # it is drawn over what stands before it: never over ours
+        elif (category[0] == "M" and code != 0x16FE4) or code in joining:  # it is drawn over what stands before it: never over ours
             assert shown != char and line("a" + char) == "a" + char, hex(code)
         elif char != "\\" and code not in (0x13441, 0x13442, 0x16FE4, 0x1D159):
             assert shown == char, hex(code)
@@ -67,6 +68,8 @@ def test_marks_stay_on_their_letter_and_never_pile_up():
     assert line("a" + "\u0336" * 6) == "a" + "\u0336" * 4 + "\\u0336" * 2
     for before in ("", " ", '"', "\x1b", "\\", "=", "\u200b"):
         assert line(before + "\u0338") == line(before) + "\\u0338", before
+        assert line(before + "\u1161") == line(before) + "\\u1161", before
+    assert line("\u1100\u1161\u11a8") == "\u1100\u1161\u11a8" and line("\ud7cb") == "\\ud7cb"
     assert show_json({"\u0338": "\u0338\n\u0338n\u0338"}) == '{"\\u0338":"\\u0338\\n\\u0338n\u0338"}'
 
 

@@ -15,6 +15,7 @@ _INVISIBLE = frozenset(
     [847, 4447, 4448, 6068, 6069, *range(6155, 6160), 10240, 12644, *range(65024, 65040), 65440, 78913, 78914, 94180, 119129]
 )
 _FIRST_MARK = 0x300
+_JOINING = (range(0x1160, 0x1200), range(0xD7B0, 0xD800))  # vowels and finals of Hangul: drawn into the syllable before them
 _MARKS_IN_A_ROW = 4  # UTS 39, 5.4: more than 4 nonspacing marks on one character belong to no writing; they paint over other lines
 # texts: a command that meets nothing to show has no use for them
 _PIECE = r"(?s)\\(?:[\\nrt]|x[0-9a-f]{2}|u[0-9a-f]{4}|U[0-9a-f]{8})|."
@@ -40,7 +41,7 @@ def _is_mark(code: int) -> bool:
         return False
     from unicodedata import category
 
-    return category(chr(code))[0] == "M"
+    return category(chr(code))[0] == "M" or any(code in part for part in _JOINING)
 
 
 class _Lines(dict[int, "str | int"]):
