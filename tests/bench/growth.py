@@ -15,11 +15,13 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from statistics import median
 
 from toolgate_cli.core import chain
-from toolgate_cli.core.records import Event
+from toolgate_cli.core.records import Event, Run
+from toolgate_cli.runtime import sealing
 
 from .starts import TOOLGATE, environment, home, instructions, memory, wall
 
@@ -65,7 +67,11 @@ class Copies:
         self.rows = {
             table: (names[table], self.connection.execute(f"SELECT {', '.join(names[table])} FROM {table}").fetchall()) for table in tables
         }
-        self.runs = dict(self.connection.execute("SELECT id, status FROM runs").fetchall())
+        self.runs = {run.id: run for run in self._runs()}
+
+    def _runs(self) -> Iterator[Run]:
+        for found in self.connection.execute(f"SELECT {', '.join(Run._fields)} FROM runs").fetchall():
+            yield Run._make(found)
 
     def of(self, run: str, number: int) -> tuple[list[tuple[str, tuple[object, ...]]], list[tuple[object, ...]]]:
         """(table, row) of everything that the copy has, and its events."""
@@ -78,6 +84,8 @@ class Copies:
                     value = value.replace(old, new)
             return value
 
+        was = self.runs[run]
+        ids[sealing.seal(was)] = sealing.seal(Run._make(map(renamed, was)))  # by which the log says what the row of a run is
         moved: dict[int, int] = {}
         events: list[tuple[object, ...]] = []
         for event in mine:
@@ -99,8 +107,8 @@ class Copies:
         return rows, events
 
     def fill(self, runs: int) -> None:
-        done = next(run for run, status in self.runs.items() if status == "COMPLETED")
-        waits = next(run for run, status in self.runs.items() if status != "COMPLETED")
+        done = next(id for id, run in self.runs.items() if run.status == "COMPLETED")
+        waits = next(id for id, run in self.runs.items() if run.status != "COMPLETED")
         self.connection.execute("PRAGMA synchronous = OFF")
         self.connection.execute("BEGIN")
         for number in range(runs):
