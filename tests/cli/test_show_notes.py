@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 
 import pytest
@@ -29,43 +28,3 @@ def test_a_change_of_a_workflow_inside_is_told_too(tmp_path: Path, capfd: pytest
     assert run([*home, "runs", "show", name]) == 0
     said = capfd.readouterr().err
     assert PINNED in said and ("has changed since" if inner and "fail" in inner else "cannot be loaded now") in said
-
-
-def test_a_store_that_a_command_makes_where_it_was_told_to_is_said(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    home = str(tmp_path)
-    store = tmp_path / "else" / "x.db"
-    run(["init", home])
-    capfd.readouterr()
-    for words, said in (
-        (["-q"], ""),
-        (["--db", str(store)], f"note: there was no store at {store}: this command has made it, with a log"),
-        ([], ""),
-    ):
-        assert run(["-C", home, *words, "start", "hello", "--json"]) == 0
-        err = capfd.readouterr().err
-        assert said in err and ("no store" in err) is bool(said)
-    assert store.exists()
-    assert run(["-C", home, "--db", str(store), "start", "hello", "--json"]) == 0
-    assert "no store" not in capfd.readouterr().err
-
-
-def test_what_waits_in_a_restored_copy_is_shown_with_a_word_that_it_decides_nothing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-    home = tmp_path / "home"
-    run(["init", str(home)])
-    here = ["-C", str(home)]
-    run([*here, "start", "hello"])
-    old, store = tmp_path / "old", home / ".toolgate"
-    shutil.copytree(store, old)
-    note = f"it decides nothing until toolgate -C {home} recover --accept-rollback"
-    for words in (["list"], ["show"]):
-        capfd.readouterr()
-        assert run([*here, "pending", *words]) == 0 and note not in capfd.readouterr().err
-    run([*here, "start", "hello"])
-    shutil.rmtree(store)
-    shutil.copytree(old, store)
-    for words in (["list"], ["show"]):
-        capfd.readouterr()
-        assert run([*here, "pending", *words, "-o", "json"]) == 0 and note in capfd.readouterr().err

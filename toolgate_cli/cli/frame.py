@@ -56,13 +56,13 @@ class Frame(NamedTuple):
         with bootstrap.open_session(settings) as desk:
             try:
                 yield desk
-                if missing:
-                    self.note(fill("note: there was no store at {}: this command has made it, with a log of its own", settings.db))
             except BaseException as interruption:
                 if not isinstance(interruption, Exception):
                     interruption.add_note(MAY_HAVE_RUN)
                 raise
             finally:
+                if missing and os.path.exists(settings.db):  # a command that had nothing to write has made none
+                    self.note(fill("note: there was no store at {}: this command has made it, with a log of its own", settings.db))
                 if (why := desk.unkept()) is not None:
                     self.note(fill("note: the head of the log is not kept, so a restored copy would not be noticed: {}", why))
 
