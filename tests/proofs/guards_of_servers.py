@@ -139,7 +139,7 @@ OF_SERVERS: tuple[Guard, ...] = (
     Guard(
         "a secret of a server is taken out of a result before the cut",
         "I12",
-        "    return endings.answer(limits.secrets.taken_out(clean(text).encode()), limits.output_bytes)\n",
+        "    return endings.answer(limits.secrets.scrub_bytes(clean(text).encode()), limits.output_bytes)\n",
         "    return endings.answer(clean(text).encode(), limits.output_bytes)\n",
         (STDIO + "test_a_server_has_a_clean_environment_and_its_secrets_are_taken_out_of_what_it_says",),
     ),

@@ -13,7 +13,7 @@ from .options import frame
 if TYPE_CHECKING:
     from typer.core import TyperCommand
 
-_AS_NEAR: Final = 0.05  # of two spellings that are as near
+_AS_NEAR: Final = 0.05  # what a spelling may be less like the typed one than the nearest is, and still be meant
 
 
 def invoke(name: catalogue.Name, module: str, arguments: list[str]) -> int:

@@ -119,9 +119,9 @@ class Secrets:
         """The text with `***NAME***` for every value in it."""
         if not self.disguises:
             return text
-        return self.taken_out(text.encode("utf-8", "surrogatepass")).decode("utf-8", "surrogatepass")
+        return self.scrub_bytes(text.encode("utf-8", "surrogatepass")).decode("utf-8", "surrogatepass")
 
-    def taken_out(self, data: bytes) -> bytes:
+    def scrub_bytes(self, data: bytes) -> bytes:
         """The same of bytes, which may not be text any more where a value was half a character."""
         if not self.disguises:
             return data

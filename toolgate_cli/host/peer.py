@@ -45,7 +45,7 @@ class Peer:
         self._ready: deque[Line] = deque()
         self._kept = Kept(0, secrets)
         self._out = bytearray()
-        self._lent: list[str | None] = []  # names of the lock: that of a call, and of those before that were not taken back yet
+        self._lent: list[str | None] = []  # further names of the lock: of the last call, and of those before it until they are taken back
         self._code: int | None = None
         self._poll = select.epoll()
         self._acts: dict[int, Callable[[int], None]] = {}
@@ -175,13 +175,13 @@ class Peer:
         how = "" if code is None else f"signal {-code}" if code < 0 else f"exit code {code}"
         return ": ".join(filter(None, (how, last_words(self._kept.stderr.trim()))))
 
-    def began(self, name: str | None) -> None:
-        """A call: from now on whoever finds its lock, of that name, after our death finds this session by it. Raises OSError."""
+    def lend(self, name: str | None) -> None:
+        """To a call: from now on whoever finds its lock, of that name, after our death finds this session by it. Raises OSError."""
         processes.lend_fence(self._fence, name)
         self._lent.append(name)
 
-    def alone(self) -> None:
-        """The calls before that one are over, and their locks go: not in `began`, for while the server works nobody waits for this."""
+    def take_back(self) -> None:
+        """The calls before the last one are over, and their locks go: not in `lend`, for while the server works nobody waits for this."""
         while len(self._lent) > 1:
             processes.take_back_fence(self._fence, self._lent.pop(0))
 

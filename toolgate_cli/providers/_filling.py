@@ -98,7 +98,7 @@ def surroundings(path: str, declared: Mapping[str, str], run: str, call: str) ->
 
 
 def headers(written: Mapping[str, str], secret: Callable[[str], str]) -> dict[str, str]:
-    """Of whoever is asked over HTTP in all calls alike. ToolgateError("invalid") for a value that no header can carry, without it."""
+    """Headers that are the same in every call, filled. ToolgateError("invalid") for a value that no header can carry, without it."""
     if not written:
         return {}
     from ..core import requests

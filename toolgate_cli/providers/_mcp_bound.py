@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class Bound(NamedTuple):
-    """A call that is ready to be sent. `started`: the server's command (None: it is at `url`); `sealed`: what of headers holds secrets."""
+    """A call that is ready to be sent. `started`: the server's command (None: it is at `url`); `headers`: as written, not filled."""
 
     server: str
     remote: str

@@ -56,7 +56,7 @@ def _text(said: Mapping[str, Json]) -> str:
 
 
 def _kept(text: str, limits: InvokeLimits) -> ToolResult:
-    return endings.answer(limits.secrets.taken_out(clean(text).encode()), limits.output_bytes)
+    return endings.answer(limits.secrets.scrub_bytes(clean(text).encode()), limits.output_bytes)
 
 
 def cut(text: str, limits: InvokeLimits) -> str:

@@ -111,13 +111,13 @@ class StdioSession:
         id = self._next
         text = f'"params":{{"name":{canonical.encode(name)},"arguments":{claim.arguments},"_meta":{meta}}}'
         try:
-            self._peer.began(claim.fence)
+            self._peer.lend(claim.fence)
         except OSError as error:
             raise Broken("broken", f"no lock for the call: {error}") from None
         point("spawn:before")
         place = self._peer.send(f'{{"jsonrpc":"2.0","id":"{id}","method":"tools/call",{text}}}\n'.encode())
         point("spawn:after")
-        self._peer.alone()
+        self._peer.take_back()
         self._next = _fresh()
         try:
             answer = self._answer((id,), wait)

@@ -275,7 +275,8 @@ class Desk(Window):
             return tuple(row for row in tx.rows(RowQuery(run, limit=10_000)) if row.revision is not None)
 
     def _run(self, word: str, verb: Verb | None = None) -> str:
-        """The id. Where the verb does nothing for such a run that is said at once: what says it may have to import a kind of step."""
+        """The id. Of a run that has failed the verb is judged here already: to say what works, a kind of step may have to be imported, and
+        no write transaction does that (I7)."""
         with self._ports.store.read() as tx:
             found = selecting.run(tx, word, selecting.DECIDING)
             if verb is not None and found.status == "FAILED" and sealing.holds(tx, found):

@@ -114,7 +114,7 @@ def _pattern(validator: Any, wanted: str, value: Any, _schema: Any) -> Iterator[
 
 
 def _type(validator: Any, wanted: Any, value: Any, schema: Any) -> Iterator[ValidationError] | None:
-    """By the library, of which what plainly is what is wanted need not be asked."""
+    """By the library, which is not asked where the value plainly is of the one type that is wanted."""
     return None if _PLAINLY.get(type(value)) == wanted else _LIBRARY_TYPE(validator, wanted, value, schema)
 
 
