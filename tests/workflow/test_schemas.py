@@ -62,6 +62,7 @@ REFUSED: list[tuple[Json, str]] = [
     ({"type": "nteger"}, "nteger is no type"),
     ({"type": ["string", "xyz"]}, "xyz is no type"),
     ({"type": ["string", "string"]}, "not a value of this keyword"),
+    ({"dependentRequired": {"type": "text"}}, "not a value of this keyword"),
     ({"required": True}, "not a value of this keyword"),
     ({"properties": {"a": 1}}, "must be a JSON Schema"),
     ({"maxlength": 3}, "unknown keyword"),

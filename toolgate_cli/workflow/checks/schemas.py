@@ -165,7 +165,8 @@ def _check_against_draft(schema: dict[str, Json], dialect: Draft, path: KeyPath,
     judge: type[Draft202012Validator] | type[Draft7Validator] = Draft202012Validator if dialect == "2020-12" else Draft7Validator
     for error in judge(judge.META_SCHEMA, format_checker=FormatChecker(formats=())).iter_errors(schema):
         where = path + tuple(error.absolute_path)
-        if where[-1:] == ("type",) and (wrong := _no_type(error.instance)):
+        of_type = where[-1:] == ("type",) and error.validator == "anyOf"  # the keyword, and no member of that name
+        if of_type and (wrong := _no_type(error.instance)):
             issues.add(where, f"{shorten(wrong)} is no type", f"did you mean {_MEANT[wrong]}?" if wrong in _MEANT else meant(wrong, _TYPES))
         else:
             issues.add(where, f"not a value of this keyword ({shorten(error.message)})")
