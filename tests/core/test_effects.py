@@ -81,7 +81,7 @@ def test_the_stricter_class_permits_less() -> None:
 
 
 def test_reading_and_idempotent_calls_alone_may_be_repeated_unasked() -> None:
-    assert [effect for effect in ORDER if repeatable(effect)] == ["read_only", "idempotent"]
+    assert [doubt for doubt in (None, *ORDER) if repeatable(doubt)] == [None, "read_only", "idempotent"]
 
 
 def test_the_wait_doubles_from_one_second_and_is_never_over_sixty() -> None:

@@ -39,8 +39,7 @@ def confirm(verb: str, target: Waiting, here: Callable[[str], str]) -> None:
 
     write_fields(card.fields(target), ERR)
     if verb == "approve" and target.row.origin == "CONFIRMATION_REQUIRED":  # the tool asks, and no is an answer to it
-        doubt = target.row.doubt is not None and not effects.repeatable(target.row.doubt)  # then no starts nothing
-        no = "end the call without it" if doubt else "answer no"
+        no = "answer no" if effects.repeatable(target.row.doubt) else "end the call without it"  # of a call in doubt no starts nothing
         ERR.line(fill("yes answers the question of the tool; to {}: {}", no, here(f"toolgate reject {target.ref}")))
     if not _says_yes(verb):
         raise ToolgateError("usage", f"not confirmed, nothing happened: {target.ref} still waits", AGAIN)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from .safe import Safe
 
-_HANG = " " * 8
+HANG = " " * 8
 _NARROWEST = 20
 
 
@@ -60,8 +60,8 @@ def _pieces(text: str, room: int) -> Iterator[Safe]:
     first, rest = _split(text, room)
     yield Safe(first)
     while rest:
-        piece, rest = _split(rest, room - len(_HANG))
-        yield Safe(_HANG + piece)
+        piece, rest = _split(rest, room - len(HANG))
+        yield Safe(HANG + piece)
 
 
 def _split(text: str, most: int) -> tuple[str, str]:
@@ -69,7 +69,7 @@ def _split(text: str, most: int) -> tuple[str, str]:
     if fits < len(text):
         whole = text.rfind(" ", 0, fits) + 1
         # a path or a head is to be copied: whole, on the next line
-        if whole and len(text[whole:].partition(" ")[0]) <= most - len(_HANG):
+        if whole and len(text[whole:].partition(" ")[0]) <= most - len(HANG):
             return text[:whole], text[whole:]
         fits = (text.rfind(" ", fits // 2, fits) + 1) or (text.rfind(",", fits // 2, fits) + 1) or fits
     return text[:fits], text[fits:]

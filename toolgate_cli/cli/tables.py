@@ -15,7 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ..core.values import NamedTuple
-from .folding import cells, fold
+from .folding import HANG, cells, fold
 from .safe import Safe, fill
 from .streams import Stream
 from .views.shapes import Column, Sheet
@@ -64,12 +64,11 @@ def draw(sheet: Sheet, stream: Stream, color: bool, width: int | None = None) ->
     rows = [tuple(row) for row in sheet.rows]
     total = width or stream.size()[0]
     natural = [max([cell_len(row[index]) for row in rows] + [len(column.name)]) for index, column in enumerate(sheet.columns)]
-    sheet = sheet._replace(columns=tuple(column if column.whole else _wide(column, [row[index] for row in rows], total)
-                                    for index, column in enumerate(sheet.columns)))  # fmt: skip
-    told = [all(cell_len(row[index]) == cells(row[index]) for row in rows) for index in range(len(sheet.columns))]
-    beside = _beside(sheet.columns, natural, total, told)
-    under = [index for index in range(len(natural)) if index not in beside]
-    columns = [sheet.columns[index] for index in beside]
+    every = [_wide(column, [row[index] for row in rows], total) for index, column in enumerate(sheet.columns)]
+    told = [all(cell_len(row[index]) == cells(row[index]) for row in rows) for index in range(len(every))]
+    beside = _beside(every, natural, total, told)
+    under = [index for index in range(len(every)) if index not in beside]
+    columns = [every[index] for index in beside]
     rule = _RULE if (stream.file.encoding or "").lower().startswith("utf") else None
     grid = _Grid(columns, _widths(columns, [natural[index] for index in beside], total), rule, color)
     if not under:
@@ -77,25 +76,27 @@ def draw(sheet: Sheet, stream: Stream, color: bool, width: int | None = None) ->
     lines = [grid.text([], header=True)]
     for row in rows:
         lines.append(grid.text([tuple(row[index] for index in beside)], header=False))
-        lines += (piece + "\n" for piece in _under([(sheet.columns[index], row[index]) for index in under], total))
+        lines += (piece + "\n" for piece in _under([(every[index], row[index]) for index in under], total))
     return "".join(lines)
 
 
 def _wide(column: Column, texts: Sequence[Safe], total: int) -> Column:
     """The column, and so wide that no word in it is broken which a line of its own would hold: a path is copied whole."""
+    if column.whole:
+        return column
     words = (cell_len(word) for text in texts for word in text.split(" "))
-    return column._replace(least=max([column.least, *(wide for wide in words if wide <= total - 8)]))
+    return column._replace(least=max([column.least, *(wide for wide in words if wide <= total - len(HANG))]))
 
 
-def _under(cells: Sequence[tuple[Column, Safe]], total: int) -> Iterator[Safe]:
-    for column, value in cells:
+def _under(named: Sequence[tuple[Column, Safe]], total: int) -> Iterator[Safe]:
+    for column, value in named:
         text = fill("{}{}: {}", _UNDER, column.name, value)
         if value:
             yield from [text] if column.whole else fold(text, total)
 
 
 def _beside(columns: Sequence[Column], natural: Sequence[int], total: int, told: Sequence[bool]) -> list[int]:
-    """The columns that fit beside each other, in their order; the first always does, and none does of which Rich cannot tell the width."""
+    """The columns that fit beside each other, in their order; the first always does. `told`: whether Rich can tell the width of each."""
     kept: list[int] = []
     room = total + _BETWEEN
     for index, (column, wide) in enumerate(zip(columns, natural, strict=True)):

@@ -88,9 +88,9 @@ def stricter(a: Effect, b: Effect) -> Effect:
     return max(a, b, key=_STRICTNESS.index)
 
 
-def repeatable(effect: Effect) -> bool:
-    """Whether a call whose outcome is in doubt may be started again without a person's word."""
-    return effect in ("read_only", "idempotent")
+def repeatable(doubt: Effect | None) -> bool:
+    """Whether a call may be started again without a person's word. `doubt`: its effect class, if its outcome is in doubt."""
+    return doubt in (None, "read_only", "idempotent")
 
 
 def rekeyed(doubt: Effect | None) -> Effect | None:

@@ -57,7 +57,7 @@ def state(tx: Reader, run: Run, row: Row | None, seen: Moment) -> verbs.State:
         return "FAILED" if _may_be_repeated(tx, run, seen) else "FAILED_FOR_GOOD"
     if row is None:
         return verbs.state_of(run.status, None, run.owner is not None and ownership.alive(seen.ports, run.owner))
-    doubt = row.doubt is not None and not effects.repeatable(row.doubt)  # starting it again is refused (I9)
+    doubt = not effects.repeatable(row.doubt)  # starting it again is refused (I9)
     return verbs.state_of(run.status, verbs.Waits(row.origin, is_over(row, seen.at), doubt, _refused(tx, row)))
 
 
@@ -66,30 +66,37 @@ def _may_be_repeated(tx: Reader, run: Run, seen: Moment) -> bool:
     from . import replaying  # only for what has failed
 
     at = _failed_at(tx, run)
-    return not at or replaying.refusal(seen.ports, tx, run, at[0]) is None
+    return at is None or replaying.refusal(seen.ports, tx, run, at.top) is None
 
 
 def again(tx: Reader, run: Run, seen: Moment) -> tuple[Advice, ...]:
     """How the step at which a run failed is repeated; none where that is not allowed, or a workflow that chose to fail would again."""
     at = _failed_at(tx, run)
-    if not at or getattr(seen.ports.step_kind(str(at[1]["type"])), "ENDS", False) or not _may_be_repeated(tx, run, seen):
+    if at is None or getattr(seen.ports.step_kind(str(at.inmost["type"])), "ENDS", False) or state(tx, run, None, seen) != "FAILED":
         return ()
     return (advice(tx, run, None, seen),)
 
 
-def _failed_at(tx: Reader, run: Run) -> tuple[StepTable, ...]:
-    """The top-level step at which a run stands, by its own definition, and the one inside it; none where that cannot be read."""
+class _At(NamedTuple):
+    """A top-level step, and the one inside it that a run has come to: the same where nothing is inside."""
+
+    top: StepTable
+    inmost: StepTable
+
+
+def _failed_at(tx: Reader, run: Run) -> _At | None:
+    """Where a run stands, by its own definition; None where that cannot be read."""
     from ..core import cursor
 
     stored, frames = tx.definition(run.definition), cursor.load(run.cursor)
     if stored is None or not is_whole(stored):
-        return ()
+        return None
     definition = opened(stored)
     try:
         sequence = definition.within(frames).sequence(frames[-1].block)
-        return definition.sequence("")[frames[0].position], sequence[frames[-1].position]
+        return _At(definition.sequence("")[frames[0].position], sequence[frames[-1].position])
     except LookupError:
-        return ()
+        return None
 
 
 def _refused(tx: Reader, row: Row) -> Literal["RECEIVE", "VALIDATE"] | None:
