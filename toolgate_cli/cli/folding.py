@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from .safe import Safe
+from .safe import Safe, is_mark
 
 HANG = " " * 8
 _NARROWEST = 20
@@ -36,8 +36,6 @@ def cells(text: str) -> int:
 
 def _fitting(text: str, most: int) -> int:
     """How many characters fit, one at least; a mark stays with what it is drawn on."""
-    from unicodedata import category
-
     room = 0
     for fits, letter in enumerate(text):
         room += _CELLS[letter]
@@ -46,7 +44,7 @@ def _fitting(text: str, most: int) -> int:
     else:
         return len(text)
     base = fits
-    while base > 1 and category(text[base])[0] == "M":
+    while base > 1 and is_mark(ord(text[base])):
         base -= 1
     return base if base > 1 else fits  # a line that is nothing but marks is cut among them
 

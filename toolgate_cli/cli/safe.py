@@ -36,7 +36,8 @@ def hidden(code: int) -> bool:
     return not chr(code).isprintable() or code in _INVISIBLE or 0xE0000 <= code <= 0xE0FFF
 
 
-def _is_mark(code: int) -> bool:
+def is_mark(code: int) -> bool:
+    """Whether a character is drawn over the one before it, or into it."""
     if code < _FIRST_MARK:
         return False
     from unicodedata import category
@@ -52,7 +53,7 @@ class _Lines(dict[int, "str | int"]):
 
     def __missing__(self, code: int) -> str | int:
         self[code] = shown = self.escape(code) if self._stops(code) else code
-        if shown == code and _is_mark(code):
+        if shown == code and is_mark(code):
             self.marks.add(chr(code))
         return shown
 
