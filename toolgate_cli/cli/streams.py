@@ -57,7 +57,8 @@ class Stream:
         return self.size()[0] if self.terminal() else None
 
     def size(self) -> tuple[int, int]:
-        """Columns and lines; more than there are would be wrapped by the terminal, and foreign text would begin a line."""
+        """Columns and lines to write within: never more than this stream's terminal has, for what that wrapped would begin a line with
+        foreign text; without a terminal as COLUMNS and LINES say."""
         import shutil
 
         said = shutil.get_terminal_size()  # COLUMNS, else of stdout, which may be a file while this is a terminal

@@ -40,8 +40,8 @@ _SHAPES: Mapping[str, _Shape] = {
 
 
 def read(text: str, allowed: Sequence[str], writes: Sequence[str]) -> list[Command]:
-    """The commands of a stored turn. Raises ToolgateError("invalid") that names the first defect: not a list, a command that the agent
-    may not use or that is malformed, a key that it may not write, anything after `complete`."""
+    """The commands of a stored turn. Raises ToolgateError("invalid") that names the first defect: not a list, more than MOST, a command
+    that the agent may not use or that is malformed, a key that it may not write, anything after `complete`."""
     turn = canonical.parse(text)
     if isinstance(turn, dict) and set(turn) == {"unparsed"}:
         _refuse(_why_unparsed(turn["unparsed"]))
