@@ -101,3 +101,15 @@ def test_a_flood_is_scrubbed_in_the_memory_of_a_chunk(tmp_path: Path) -> None:
     fields = Fields((sys.executable, "-c", SAYS + "for _ in range(300): w(1, (token + 'x' * 100) * 500)"), env={"TOKEN": "${secret.T}"})
     result = run(secrets(T="sesame-open"), fields, tmp_path, cap=1000)
     assert result.truncated and len(result.output) == 1000 and "sesame" not in result.output and result.size == 300 * 500 * 107
+
+
+def test_the_last_words_of_what_was_killed_are_told_with_no_secret_in_them(tmp_path: Path) -> None:
+    says = (
+        "import os, sys, time; print('x' * 5000, file=sys.stderr); print('booked with', os.environ['TOKEN'], file=sys.stderr, flush=True)"
+    )
+    fields = Fields((sys.executable, "-c", f"{says}; time.sleep(60)"), env={"TOKEN": "${secret.T}"})
+    claim = Claim("c-1", "r-1", "k-1", "{}", bind(fields, tmp_path, {}))
+    result = command.invoke(claim, InvokeLimits(1, 1 << 20, lambda: False, secrets(T="sesame-open")))
+    assert (result.ended, result.message) == ("uncertain", "timed out after 1s: booked with ***T***")
+    fields = fields._replace(argv=(sys.executable, "-c", f"{says}; os.kill(os.getpid(), 9)"))
+    assert run(secrets(T="sesame-open"), fields, tmp_path).message == "ended by signal 9: booked with ***T***"

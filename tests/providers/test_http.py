@@ -241,6 +241,9 @@ def test_who_never_takes_the_connection_was_sent_nothing(tmp_path: Path) -> None
 def test_only_what_said_nothing_at_all_or_that_it_sent_nothing_sent_nothing(ended: Ended, means: str) -> None:
     result = http._result(ended, 1)
     assert result.ended == means and result.ok == (means == "answered")
+    assert (
+        ended.how == "exited" or not ended.stderr or result.message in ("timed out after 1s", "ended by signal 9", "its end was not seen")
+    )
 
 
 # ---- the table ----

@@ -38,10 +38,7 @@ def result(ended: Ended, timeout: float) -> ToolResult:
         return ToolResult("not_dispatched", message=f"could not be started: {ended.fault}")
     words = last_words(ended.stderr)
     exited = ended.how == "exited"
-    message = words or f"exit code {ended.number}"
-    if not exited:
-        what = {"signalled": f"ended by signal {ended.number}", "timed_out": f"timed out after {timeout:g}s", "cancelled": "cancelled"}
-        message = what.get(ended.how, "its end was not seen")
+    message = (words or f"exit code {ended.number}") if exited else ": ".join(filter(None, (manner(ended, timeout), words)))
     return ToolResult(
         "answered" if exited else "uncertain",
         ok=exited and ended.number == 0,
@@ -54,6 +51,12 @@ def result(ended: Ended, timeout: float) -> ToolResult:
         survivors=ended.survivors,
         left_behind=ended.left_behind,
     )
+
+
+def manner(ended: Ended, timeout: float) -> str:
+    """How a process ended that did not come to its own end, without what it said."""
+    what = {"signalled": f"ended by signal {ended.number}", "timed_out": f"timed out after {timeout:g}s", "cancelled": "cancelled"}
+    return what.get(ended.how, "its end was not seen")
 
 
 def answer(data: bytes, most: int) -> ToolResult:

@@ -213,7 +213,9 @@ def _result(ended: Ended, timeout: float) -> ToolResult:
             return result._replace(ended="not_dispatched", ok=False, code=None, message=f"nothing was sent: {last['unsent']}")
     if ended.how == "exited" and ended.number == 0 and isinstance(last.get("status"), int):
         return _answered(result, int(last["status"]), str(last.get("reason")), last.get("whole") is True)
-    message = result.message if ended.how != "exited" else f"the request was sent, and then: {last.get('fault', result.message)}"
+    message = f"the request was sent, and then: {last.get('fault', result.message)}"
+    if ended.how != "exited":
+        message = endings.manner(ended, timeout)  # what the process said is ours, and no words of a tool
     return result._replace(ended="uncertain", ok=False, code=None, message=message)
 
 
