@@ -253,6 +253,10 @@ def test_one_check_finds_in_each_value_what_the_library_finds(schema: dict[str, 
     ({"maxLength": 3}, "4711", "LENGTH_VIOLATION at (root) (longer than 3)"),
     ({"maxItems": 1}, [4711, 1], "ITEMS_VIOLATION at (root) (more than 1 items)"),
     ({"enum": ["a"]}, 4711, "ENUM_MISMATCH at (root)"),
+    ({"pattern": "^v[0-9]+$"}, "4711", "PATTERN_MISMATCH at (root) (does not match ^v[0-9]+$)"),
+    ({"pattern": "^" + "v" * 60}, "4711", "PATTERN_MISMATCH at (root)"),
+    ({"pattern": "^v\u202ex"}, "4711", "PATTERN_MISMATCH at (root)"),
+    ({"pattern": "^v\nx"}, "4711", "PATTERN_MISMATCH at (root)"),
     ({"minimum": 10**70}, 4711, "RANGE_VIOLATION at (root)"),
 ])  # fmt: skip
 def test_the_bound_that_is_not_kept_is_told_and_never_the_value(schema: Json, value: Json, told: str) -> None:

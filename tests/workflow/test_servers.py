@@ -142,3 +142,21 @@ def test_a_schema_that_is_not_judged_here_makes_no_tool(home: Home) -> None:
     bad = {**ADD, "inputSchema": {"type": "object", "properties": {"n": {"$ref": "file:///etc/passwd"}}}}
     with_server(home, "", bad)
     assert "only references inside this schema are followed" in errors(home)
+
+
+def test_a_pattern_that_a_server_wrote_stands_in_no_message(home: Home) -> None:
+    schema: Json = {"type": "object", "properties": {"n": {"pattern": "^v$", "maxLength": 3}}}
+    with_server(home, "", {"name": "add", "inputSchema": schema})
+    ours = (
+        '[tools."own.add"]\ncommand = { argv = ["true"] }\ninput_schema = { type = "object", properties = { n = { pattern = "^w$" } } }\n'
+    )
+    home.write("toolgate.toml", (home.path / "toolgate.toml").read_text() + ours)
+    files = home.files()
+    world = files.prepare(files.world(), Needs((), ("db.add", "own.add")))
+
+    def told(name: str) -> list[str]:
+        return [problem.told() for problem in world.checks[world.config.tools[name].schema_digest]({"n": "long"})]
+
+    assert sorted(told("db.add")) == ["LENGTH_VIOLATION at /n (longer than 3)", "PATTERN_MISMATCH at /n"]
+    assert told("own.add") == ["PATTERN_MISMATCH at /n (does not match ^w$)"]
+    assert files.misfits({"pattern": "^v$"}, "w")[0].told() == "PATTERN_MISMATCH at (root)"  # of a result: it may be a server's too

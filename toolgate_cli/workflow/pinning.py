@@ -14,6 +14,7 @@ from ..core.values import NamedTuple
 from ..core.world import Check, Needs, Ready, Stamp, World
 from .kinds import Kinds
 from .reading import is_unchanged, stamp
+from .servers import SECTION
 
 if TYPE_CHECKING:
     from ..core.types import ProbeName
@@ -34,7 +35,7 @@ class Pinning:
         self._home = home
         self._kinds = kinds
         self._pins: dict[str, _Pin] = {}
-        self._checks: dict[str, Check] = {}
+        self._checks: dict[tuple[str, bool], Check] = {}
 
     def prepare(self, world: World, needs: Needs) -> World:
         """The same world with more tools pinned and validators loaded."""
@@ -45,7 +46,7 @@ class Pinning:
         checks: dict[str, Check] = dict(world.checks)
         for name in needs.schemas:
             tool = world.config.tools[name]
-            checks[tool.schema_digest] = self.check(tool.schema, tool.schema_digest)
+            checks[tool.schema_digest] = self.check(tool.schema, tool.schema_digest, foreign=tool.provider == SECTION)
         ready: Mapping[str, Ready] = {**world.ready, **{name: pin.ready for name, pin in pins.items()}}
         return world._replace(stamps=tuple(stamps), ready=ready, checks=checks)
 
@@ -92,14 +93,14 @@ class Pinning:
                 return pinned, stamps
         return pinned._replace(error="its files change while they are read"), stamps
 
-    def check(self, schema: Json, digest: str | None = None) -> Check:
-        """The check of a schema that was accepted."""
-        digest = digest or sha256(canonical.encode(schema))
-        found = self._checks.get(digest)
+    def check(self, schema: Json, digest: str | None = None, *, foreign: bool = True) -> Check:
+        """The check of a schema that was accepted. `foreign`: a server may have written it."""
+        key = (digest or sha256(canonical.encode(schema)), foreign)
+        found = self._checks.get(key)
         if found is None:
             from .validators import load
 
-            found = self._checks[digest] = load(schema)
+            found = self._checks[key] = load(schema, foreign=foreign)
         return found
 
 

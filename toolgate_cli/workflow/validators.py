@@ -58,11 +58,15 @@ _BOUNDS: Mapping[str, str] = {
     "maxLength": "longer than {}",
     "minItems": "fewer than {} items",
     "maxItems": "more than {} items",
+    "pattern": "does not match {}",
 }
+_FOREIGN = {key: said for key, said in _BOUNDS.items() if key != "pattern"}  # free text, and not of this home where a server wrote it
 
 
-def load(schema: Json) -> Check:
-    """The check of a schema that was accepted; `draft` has found its dialect."""
+def load(schema: Json, *, foreign: bool = False) -> Check:
+    """The check of a schema that was accepted; `draft` has found its dialect. `foreign`: nobody of this home wrote it, and no text of it
+    stands in what is said."""
+    bounds = _FOREIGN if foreign else _BOUNDS
     budget = _Budget()
     kind: Any = extend(  # type: ignore[no-untyped-call]  # the library declares no types for it
         _DIALECTS[draft(schema) or "2020-12"], {name: budget.counted(rule) for name, rule in _rules(schema).items()}
@@ -76,7 +80,7 @@ def load(schema: Json) -> Check:
         problems: dict[Problem, None] = {}
         try:
             for error in validator.iter_errors(value):
-                problems.update(dict.fromkeys(_problems(error)))
+                problems.update(dict.fromkeys(_problems(error, bounds)))
                 if len(problems) >= MOST_PROBLEMS:
                     break
         except Exception:  # noqa: BLE001  # whatever a value does to the validator: it was not found valid
@@ -231,7 +235,7 @@ def _rules(schema: Json) -> dict[str, Keyword]:
 
 
 # ---- problems ----
-def _problems(error: ValidationError) -> Iterator[Problem]:
+def _problems(error: ValidationError, bounds: Mapping[str, str]) -> Iterator[Problem]:
     """Codes and pointers; what is missing or too much is named by the pointer itself."""
     place = "".join(f"/{escape(str(part))}" for part in error.absolute_path)
     keyword = str(error.validator)
@@ -249,10 +253,10 @@ def _problems(error: ValidationError) -> Iterator[Problem]:
     if named:
         yield from (Problem(code, f"{place}/{escape(key)}") for key in named)
     else:
-        yield Problem(code, place, _bound(keyword, wanted))
+        yield Problem(code, place, _bound(keyword, wanted, bounds))
 
 
-def _bound(keyword: str, wanted: Any) -> str:
+def _bound(keyword: str, wanted: Any, bounds: Mapping[str, str]) -> str:
     """What the schema says, which is the operator's word and no value."""
     said = " or ".join(map(str, wanted)) if isinstance(wanted, list) else str(wanted)
-    return _BOUNDS[keyword].format(said) if keyword in _BOUNDS and len(said) <= MOST_SAID else ""
+    return bounds[keyword].format(said) if keyword in bounds and len(said) <= MOST_SAID and said.isprintable() else ""
