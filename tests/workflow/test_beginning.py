@@ -27,5 +27,7 @@ def test_the_tools_in_its_comments_are_tools_once_they_are_none(tmp_path: Path) 
     file.write_text(file.read_text().replace(MORE, bare))
     (tmp_path / "money.py").write_text("def vat(cents=0): return cents * 20 // 120\n")
     assert [found for found in toolgate(tmp_path, "workflow", "check") if found["errors"] or found["warnings"]] == []
-    providers = {tool["capability"]: tool["provider"] for tool in toolgate(tmp_path, "tools", "list")}
+    tools = toolgate(tmp_path, "tools", "list")
+    assert {tool["effect"] for tool in tools if tool["safety"] == "read_only"} == {"read_only"}
+    providers = {tool["capability"]: tool["provider"] for tool in tools}
     assert providers == {"clock.now": "command", "notes.add": "command", "money.vat": "python", "orders.lookup": "http"}

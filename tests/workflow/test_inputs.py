@@ -17,12 +17,13 @@ INPUTS: dict[str, Json] = {
     "mode": {"enum": ["fast", "slow"], "default": "slow"},
     "tags": {"type": "array", "items": {"type": "string"}, "default": []},
     "maybe": {"type": ["string", "null"], "default": None},
+    "urgent": {"type": "boolean", "default": False},
 }
 
 
 def test_defaults_fill_what_was_not_given() -> None:
     filled = fill_inputs(INPUTS, {}, {"to": "ann"})
-    assert filled == {"to": "ann", "amount": 20, "mode": "slow", "tags": [], "maybe": None}
+    assert filled == {"to": "ann", "amount": 20, "mode": "slow", "tags": [], "maybe": None, "urgent": False}
 
 
 @pytest.mark.parametrize(
@@ -51,6 +52,9 @@ WRONG: list[tuple[dict[str, Json], dict[str, str], str, str]] = [
     ({}, {"to": "a", "amount": "1e999"}, "NON_FINITE", ""),
     ({}, {"to": "a", "amount": '{"a":1,"a":2}'}, "DUPLICATE_KEY", ""),
     ({}, {"to": "a", "amount": "true"}, "amount: must be of type number", ""),
+    ({"to": "a"}, {"urgent": "yes"}, "urgent: must be of type boolean: true or false", ""),
+    ({"to": "a"}, {"urgent": "True"}, "urgent: must be of type boolean: true or false", ""),
+    ({"to": "a"}, {"urgent": "1"}, "urgent: must be of type boolean: true or false", ""),
     ({"to": 1}, {}, "to: must be of type string", ""),
     ({"to": "\ud800"}, {}, "LONE_SURROGATE", ""),
     ({"to": "a", "mode": "medium"}, {}, "mode: not one of the accepted values", "fast"),

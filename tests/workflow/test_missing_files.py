@@ -94,3 +94,13 @@ def test_a_tool_that_cannot_be_used_is_told_with_its_line(home: Home, argv: str,
     [(message, _)] = warnings(home)
     near = written[: written.index(at)].count("\n") + 1
     assert message.startswith(f'toolgate.toml:{near}: tools."ledger.show".{said}'), message
+
+
+def test_an_argument_of_a_title_that_there_cannot_be_is_told_with_what_was_meant(home: Home) -> None:
+    home.edit("toolgate.toml", 'title = "Pay ${args.amount}', 'title = "Pay ${args.amuont}')
+    said = 'tools."ledger.pay".title: the input schema has no argument amuont: a call is shown by the tool\'s name instead'
+    assert warnings(home) == [(f"toolgate.toml:{line('title = ')}: {said}", "did you mean amount?")]
+    home.edit("toolgate.toml", "additionalProperties = false, ", "additionalProperties = true, ")
+    assert warnings(home) == []  # there may be such a one
+    home.edit("toolgate.toml", "${args.amuont}", "${arg.amount}")
+    assert "nothing is called arg.amount here" in warnings(home)[0][0]

@@ -130,6 +130,7 @@ WARNED: list[tuple[dict[str, list[str]], str]] = [
         "steps[2].set.m: nothing writes dd",
     ),
     ({"main": ['a branch on = "tool.ledger.show"\narms = { x = "end" }']}, "steps[0].on: nothing writes tool.ledger.show"),
+    ({"main": ['a assign set = { m = "${input.to}" }']}, "steps[0].set.m: nothing writes input.to (did you mean inputs.to?)"),
     (
         {"main": ['a input form = "who"', 'b assign set = { m = "${name}" }']},
         "steps[1].set.m: nothing writes name (did you mean who.name?)",

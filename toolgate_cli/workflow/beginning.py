@@ -53,11 +53,13 @@ MORE = """
 #
 # [tools."money.vat"]
 # safety = "read_only"
+# effect = "read_only"
 # input_schema = { type = "object", additionalProperties = false, properties = { cents = { type = "integer" } } }
 # python = { function = "money:vat" }
 #
 # [tools."orders.lookup"]
 # safety = "read_only"
+# effect = "read_only"
 # input_schema = { type = "object", required = ["order"], additionalProperties = false, properties = { order = { type = "string" } } }
 # http = { method = "GET", url = "https://orders.example/api/orders/${args.order}" }
 """

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from ..core import canonical
 from ..core.conditions import equal
@@ -64,7 +64,7 @@ def _parsed(text: str, schema: Json) -> Json:
     except ToolgateError as error:
         kind = schema.get("type") if isinstance(schema, dict) else None
         if kind in ("integer", "number", "boolean") and "INVALID_JSON" in error.message:
-            raise ToolgateError("invalid", f"must be of type {kind}") from error
+            raise ToolgateError("invalid", _of_type([kind])) from error
         raise ToolgateError("invalid", f"not JSON ({error.message})", "texts are quoted where the schema is not of a string") from error
 
 
@@ -90,10 +90,15 @@ def _check(schema: Json, value: Json) -> None:
     kinds = schema.get("type")
     wanted = [str(kind) for kind in kinds] if isinstance(kinds, list) else [] if kinds is None else [str(kinds)]
     if wanted and not any(_is_of(kind, value) for kind in wanted):
-        raise ToolgateError("invalid", f"must be of type {' or '.join(wanted)}")
+        raise ToolgateError("invalid", _of_type(wanted))
     words = schema.get("enum")
     if isinstance(words, list) and not any(equal(word, value) for word in words):
         raise ToolgateError("invalid", "not one of the accepted values", f"one of {canonical.encode(words)[:200]}")
+
+
+def _of_type(kinds: Sequence[str]) -> str:
+    """A shell has many words for yes, and JSON has one."""
+    return f"must be of type {' or '.join(kinds)}" + (": true or false" if "boolean" in kinds else "")
 
 
 def _is_of(kind: str, value: Json) -> bool:

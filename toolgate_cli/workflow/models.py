@@ -108,7 +108,8 @@ def _add(fit: Fit, raw: Json, detail: ErrorDetails, path: KeyPath, issues: Issue
         text = f"{_quoted(detail['input'])} is not one of {', '.join(accepted)}" if accepted else "not an accepted value"
         issues.add(where, text, _near(detail["input"], accepted))
     else:
-        hint = _in_quotes(fit, inside, detail["input"]) if kind == "string_type" else ""
+        example = {"string_type": _in_quotes, "list_type": _in_brackets}.get(kind)
+        hint = example(fit, inside, detail["input"]) if example is not None else ""
         issues.add(where, _WORDS.get(kind, "not an accepted value").format(**context), hint)
 
 
@@ -119,6 +120,24 @@ def _in_quotes(fit: Fit, path: KeyPath, value: object) -> str:
     key = str(path[-1]) if path else ""
     seconds = any(_is_duration(hints(shape)[key]) for shape in _shape_at(fit, path[:-1]) if key in hints(shape))
     return f'write it with its unit: "{shorten(value)}s"' if seconds else "put it in quotes"
+
+
+def _in_brackets(fit: Fit, path: KeyPath, value: object) -> str:
+    """What to write where one text stands in the place of a list of them."""
+    key = str(path[-1]) if path else ""
+    of_texts = any(_is_list_of_texts(hints(shape)[key]) for shape in _shape_at(fit, path[:-1]) if key in hints(shape))
+    if not isinstance(value, str) or not of_texts:
+        return ""
+    words = value.replace(",", " ").split() if not set(value) & set("\"'\\") else []
+    return f"write [{', '.join(map(_quoted, words or ['one', 'two']))}]"
+
+
+def _is_list_of_texts(hint: Any) -> bool:
+    bare, _ = without_markers(hint)
+    inner = get_args(bare)
+    if get_origin(bare) in (tuple, list):
+        return without_markers(inner[0])[0] is str
+    return is_union(bare) and any(map(_is_list_of_texts, inner))
 
 
 def _is_duration(hint: Any) -> bool:

@@ -20,7 +20,7 @@ def check_name(name: str, what: str, path: KeyPath, issues: Issues) -> None:
     if not _NAME.match(name):
         issues.add(path, f"not a name for {what}", "a small letter, then small letters, digits, _ and - (64 at most)")
     elif name in RESERVED_NAMES:
-        issues.add(path, f"{name} is reserved", "choose another name")
+        issues.add(path, f"{name} is reserved: an arm of a branch says it", "choose another name")
 
 
 def is_capability(name: str) -> bool:

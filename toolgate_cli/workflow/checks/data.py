@@ -11,16 +11,19 @@ _GIVEN = ("inputs", "loop", "user", "args", "env", "secret")  # not written by s
 MOST = 5000  # steps; what is larger was not written by hand
 
 
-def check_data(steps: Mapping[str, Sequence[Told]], reached: Collection[str], shared: bool, issues: Issues) -> None:
+def check_data(
+    steps: Mapping[str, Sequence[Told]], reached: Collection[str], inputs: Collection[str], shared: bool, issues: Issues
+) -> None:
     """Warns. What may have been written is taken widely: by any earlier step of any way that leads here, and by later ones of a loop.
     `shared`: other workflows run this one in their own context, and may have written anything."""
     if not shared and sum(map(len, steps.values())) <= MOST:
-        _Data(steps, issues).check(reached)
+        _Data(steps, inputs, issues).check(reached)
 
 
 class _Data:
-    def __init__(self, steps: Mapping[str, Sequence[Told]], issues: Issues) -> None:
+    def __init__(self, steps: Mapping[str, Sequence[Told]], inputs: Collection[str], issues: Issues) -> None:
         self._steps = steps
+        self._inputs = frozenset(f"inputs.{name}" for name in inputs)
         self._issues = issues
         self._all: dict[str, frozenset[str]] = {}  # sequence -> what it may write, blocks inside included
         self._before: dict[str, set[str]] = {name: set() for name in steps}
@@ -82,7 +85,7 @@ class _Data:
         if is_there(key, known):
             self._issues.warn(path, f"{key} is read before anything can have written it", "it is written further on")
         else:
-            near = meant(key, known)
+            near = meant(key, known | self._inputs)
             hints = [near] if near.startswith("did you mean") else []
             if key.partition(".")[0] not in ("steps", "tool") and (may := self._could_write()) is not None:
                 hints.append(f'the step {may} writes only what it declares: writes = ["{shorten(key)}"]')

@@ -92,7 +92,7 @@ class _Flow:
         check_blocks(uses, self._issues)
         if not self._issues.errors:
             steps = told(self._sequences, self._forms, self._config, self._kinds)
-            check_data(steps, check_reach(steps, self._issues), self._shared, self._issues)
+            check_data(steps, check_reach(steps, self._issues), self._scope.inputs, self._shared, self._issues)
 
     def _check_input(self, name: str, fragment: Json) -> None:
         path: KeyPath = ("inputs", name)

@@ -19,6 +19,7 @@ from ..names import check_capability
 from ..outside import Outside
 from ..positions import KeyPath
 from ..servers import SECTION
+from .arguments import missed
 from .context import check_tenant_of
 from .marks import check_marks
 from .schemas import check_schema
@@ -53,9 +54,9 @@ class Tools:
             if isinstance(table.get(probe), dict):
                 self._check_command(PROBER, table[probe], table, (*path, probe))
         self._check_effect(table, path)
-        self._check_title(table.get("title"), (*path, "title"))
         self._check_timeout(table, path)
         self._check_schema(name, table, path)
+        self._check_title(table.get("title"), self.schemas.get(name, True), (*path, "title"))
         self._warn_of_what_goes_nowhere(name, table, path)
         check_tenant_of(table, self.schemas.get(name), path, self._issues)
         if isinstance(named := table.get("tenant_of"), dict):
@@ -99,15 +100,20 @@ class Tools:
                 elif root == "args" and known is not None and rest not in known:
                     self._issues.add(where, f"the input schema has no argument {rest}", meant(rest, known))
 
-    def _check_title(self, title: Json, where: KeyPath) -> None:
+    def _check_title(self, title: Json, schema: Json, where: KeyPath) -> None:
         """A title is cosmetic: one that cannot be filled falls back to the name, so it is no error."""
         try:
-            strange = [name for name in references.names(title) if not name.startswith(("args.", "secret."))]
+            names = references.names(title)
         except ToolgateError as error:
             self._issues.warn(where, error.message, error.hint)
             return
-        for name in strange:
-            self._issues.warn(where, f"nothing is called {name} here", "${args.NAME} is an argument")
+        for name in names:
+            root, _, rest = name.partition(".")
+            if root == "args" and (lost := missed(schema, (rest,))) is not None:
+                near = meant(rest, lost.known)
+                self._issues.warn(where, f"the input schema has no argument {rest}: a call is shown by the tool's name instead", near)
+            elif root not in ("args", "secret"):
+                self._issues.warn(where, f"nothing is called {name} here", "${args.NAME} is an argument")
 
     def _check_effect(self, table: Mapping[str, Json], path: KeyPath) -> None:
         safety = table.get("safety", "destructive")
