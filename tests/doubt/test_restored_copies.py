@@ -44,6 +44,13 @@ def parked(home: Path, state: Path) -> dict[str, Any]:
 def refused(home: Path, state: Path, row: dict[str, Any]) -> None:
     said = told(home, state, "approve", row["ref"], "-y")
     assert (said.code, said.out) == (10, "") and "kept head" in said.message and "--accept-rollback" in said.hint, said
+    assert said.message.endswith(": a restored copy, or has a copy of this home gone on elsewhere?"), said
+    for words, code in (
+        (("pending", "list"), 0),
+        (("doctor",), 1),
+    ):  # who reads it may be in the original, where nothing else is to be seen
+        looked = told(home, state, *words)
+        assert looked.code == code and "gone on elsewhere?" in looked.out + looked.err, looked
     assert not homes.tries(home)
 
 

@@ -121,7 +121,10 @@ def tell(frame: Frame, fault: ToolgateError) -> None:
 def believed(frame: Frame, session: Window) -> None:
     """Says beside what waits where nothing of it can be decided."""
     if (why := session.taken_back()) is not None:
-        frame.note(fill("note: {}: a restored copy? it decides nothing until {}", why, frame.here("toolgate recover --accept-rollback")))
+        from ..runtime.heads import REASONS
+
+        accepted = frame.here("toolgate recover --accept-rollback")
+        frame.note(fill("note: {}: {} it decides nothing until {}", why, REASONS, accepted))
 
 
 def left_out(frame: Frame, unread: Sequence[ToolgateError]) -> int:

@@ -38,7 +38,7 @@ def _log(ports: Ports) -> Iterator[Remark]:
     """Its end only: `audit verify` reads all of it."""
     reason = heads.taken_back(ports)
     if reason is not None:
-        hint = "a restored copy? see what has happened since, then toolgate recover --accept-rollback"
+        hint = f"{heads.REASONS} see what has happened since, then toolgate recover --accept-rollback"
         yield Remark("log", "error", reason, hint)
     fault = ports.heads.fault()
     if fault is not None:

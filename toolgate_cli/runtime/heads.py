@@ -56,6 +56,9 @@ def _is_last(head: tuple[int, str] | str | None, last: Event | None) -> bool:
     return head is None or (last is not None and head == (last.seq, last.hash))
 
 
+REASONS = "a restored copy, or has a copy of this home gone on elsewhere?"  # whoever reads it may be in either of the two
+
+
 class Seen(NamedTuple):
     """What every verb looks at first, in one snapshot: id of the database, the last event, all attempts, and the pinned workflow of the run
     that it is about, if there is one."""
@@ -84,6 +87,4 @@ def refuse_rollback(ports: Ports, seen: Seen) -> None:
 def refuse(reason: str | None) -> None:
     """ToolgateError("storage") where there is a reason not to believe the database."""
     if reason is not None:
-        raise ToolgateError(
-            "storage", f"{reason}: a restored copy?", "see what has happened since, then toolgate recover --accept-rollback"
-        )
+        raise ToolgateError("storage", f"{reason}: {REASONS}", "see what has happened since, then toolgate recover --accept-rollback")
