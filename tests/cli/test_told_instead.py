@@ -57,3 +57,25 @@ def test_what_is_empty_says_so_beside_the_answer(tmp_path: Path) -> None:
         ran = toolgate(home, *words)
         assert (ran.returncode, ran.stderr) == (0, said + "\n")
         assert toolgate(home, *words, "-q").stderr == ""
+
+
+def test_a_start_tells_what_is_doubtful_in_its_workflow(tmp_path: Path) -> None:
+    assert toolgate(tmp_path, "init", str(tmp_path)).returncode == 0
+    keys = "".join(f'[[steps]]\nid = "a{number}"\ntype = "assign"\nset = {{ x = "${{k{number}}}" }}\n' for number in range(7))
+    (tmp_path / "odd.toml").write_text(f'schema = 1\nid = "odd"\n{keys}')
+    notes = [line for line in toolgate(tmp_path, "start", "odd").stderr.splitlines() if line.startswith("note: ")]
+    assert notes == [
+        *(f"note: odd.toml:{4 * number + 6}: steps[{number}].set.x: nothing writes k{number}" for number in range(5)),
+        "note: 2 more: toolgate workflow check",
+    ]
+
+
+def test_what_a_store_does_not_have_is_told_with_the_store(home: Path) -> None:
+    [id] = [line.split("\t")[0] for line in toolgate(home, "runs", "list", "-o", "tsv").stdout.splitlines()[1:]]
+    other = str(home / "other.db")
+    assert toolgate(home, "--db", other, "start", "hello").returncode == 0
+    for words in (["runs", "show", id], ["approve", id]):
+        assert toolgate(home, "--db", other, *words).stderr.splitlines()[0] == f"error: no run {id} (the store is {other})"
+    missing = ["runs", "show", "r2345672345672"]
+    assert toolgate(home, *missing).stderr.splitlines()[0].endswith(f"(the store is {home}/.toolgate/toolgate.db)")
+    assert "the store is" not in toolgate(home, "start", "nothing").stderr

@@ -45,7 +45,7 @@ def test_both_ways_build_the_same(home: Home) -> None:
     checked, bundle = files.world(), files.workflow("pay")
     marks = set(files.accepted())
     again = home.files(lambda seen: seen in marks)
-    assert again.world() == checked and again.workflow("pay") == bundle
+    assert again.world() == checked and again.workflow("pay") == bundle._replace(warnings=())
 
 
 @pytest.mark.parametrize("name", ["toolgate.toml", "clerk.md"])
@@ -150,3 +150,13 @@ def test_an_executable_that_is_not_there_is_an_error_of_the_tool_alone(home: Hom
     files = home.files()
     world = files.prepare(files.world(), Needs(("ledger.show", "ledger.pay"), ()))
     assert world.ready["ledger.show"].error and world.ready["ledger.pay"].error is None
+
+
+def test_what_was_found_doubtful_is_told_where_it_was_found_and_never_looked_for(home: Home) -> None:
+    home.write("workflows/odd.toml", 'schema = 1\nid = "odd"\n[[steps]]\nid = "a"\ntype = "assign"\nset = { x = "${when.wher}" }\n')
+    files = home.files()
+    files.world()
+    assert files.workflow("odd").warnings == ("workflows/odd.toml:6: steps[0].set.x: nothing writes when.wher",)
+    marks = set(files.accepted())
+    assert home.files(lambda seen: seen in marks).workflow("odd").warnings == ()
+    assert "odd" not in "".join(files.workflow("pay").warnings)

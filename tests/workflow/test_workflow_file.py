@@ -39,6 +39,16 @@ def test_a_mistyped_id_is_met_with_the_one_that_was_meant(home: Home) -> None:
     assert (error.kind, error.message, error.hint) == ("not_found", "no workflow pya", "did you mean pay? workflows: pay")
 
 
+def test_a_file_that_does_not_say_its_id_is_named_where_a_workflow_is_not_found(home: Home) -> None:
+    home.write("workflows/ship.toml", FLOW.replace('id = "pay"', "", 1))
+    error = home.refusal("ship")
+    assert (error.kind, error.message) == ("not_found", "no workflow ship, and no id in workflows/ship.toml")
+    with pytest.raises(ToolgateError) as checked:
+        home.files().check("ship")
+    assert checked.value.message == error.message
+    assert home.files().workflow("pay").id == "pay"
+
+
 def test_one_id_in_two_files_is_refused_with_both_places(home: Home) -> None:
     home.write("workflows/twin.toml", "# a twin\n" + FLOW)
     error = home.refusal("pay")

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 _LOOKED_AT = 1000  # of what waits, for those that a verb could be about
 _NAMED = 10
+_WARNINGS = 5  # of a workflow that was started: the others are told by `workflow check`
 _LONGEST = 300  # characters of a reason
 
 
@@ -93,6 +94,10 @@ def told(frame: Frame, verb: Verb | str, answer: Answer, exit_status: bool = Fal
     if answer.fault is not None:  # the verb took effect, and something kept the run from going on: both are told
         tell(frame, answer.fault)
         code = code if code in (exits.IN_DOUBT, 1) else 1
+    for warning in answer.warnings[:_WARNINGS]:
+        frame.note(fill("note: {}", warning))
+    if len(answer.warnings) > _WARNINGS:
+        frame.note(fill("note: {} more: {}", len(answer.warnings) - _WARNINGS, frame.here("toolgate workflow check")))
     if answer.run.changed:
         frame.note(f"note: {run.CHANGED}")
     advise(frame, answer)

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from ..settings import Settings
 
 MAY_HAVE_RUN: Final = "a call that was running then is an unknown outcome"
+_OF_A_STORE: Final = ("no run ", "no call ")  # how it is said that a store does not have something
 Format = Literal["auto", "table", "tsv", "json", "jsonl"]
 Settled = Literal["table", "tsv", "json", "jsonl"]
 Color = Literal["auto", "always", "never"]
@@ -96,7 +97,10 @@ class Frame(NamedTuple):
         return f"toolgate {self._ways()}{command.removeprefix('toolgate ')}"
 
     def leads(self, refused: ToolgateError) -> ToolgateError:
-        """The same refusal; the commands that it hints at lead to this home and this store."""
+        """The same refusal; the commands that it hints at lead to this home and this store. What is not there is not there in one store:
+        whoever forgot to name another is told which one was looked in."""
+        if refused.kind == "not_found" and refused.message.startswith(_OF_A_STORE):
+            refused.message += f" (the store is {self.settings().db})"
         if self._ways():
             refused.hint = self.leading(refused.hint)
             refused.choices = tuple(choice._replace(command=self.here(choice.command)) for choice in refused.choices)

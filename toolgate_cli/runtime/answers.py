@@ -72,7 +72,7 @@ class Advice(NamedTuple):
 
 class Answer(NamedTuple):
     """What a verb that moves a run answers with. `head`: `seq:hash`; `next`: what moves the run on; `fault`: what kept the run from being
-    carried on after the verb had taken effect."""
+    carried on after the verb had taken effect; `warnings`: what is doubtful in the workflow that was started."""
 
     effect: EffectWord
     run: RunView
@@ -80,6 +80,7 @@ class Answer(NamedTuple):
     head: str
     next: tuple[Advice, ...]
     fault: ToolgateError | None = None
+    warnings: tuple[str, ...] = ()
 
 
 class TakenBack(NamedTuple):

@@ -51,7 +51,7 @@ class Desk(Window):
         engine.world.secrets.refuse("an input", dict(given), dict(texts))
         bundle = self._ports.files.workflow(workflow)
         run = starting.start(engine, bundle, self._ports.files.inputs(bundle, given, texts))
-        return self._answer(run, "started", engine)
+        return self._answer(run, "started", engine)._replace(warnings=bundle.warnings)
 
     def continue_run(self, run: str) -> Answer:
         from . import starting

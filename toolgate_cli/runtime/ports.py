@@ -148,13 +148,15 @@ class Heads(Protocol):
 
 class Bundle(NamedTuple):
     """A workflow as it is pinned: canonical JSON {"root": id, "workflows": {id: {...}}}. `inputs`: name -> JSON Schema fragment;
-    `correlation`: what the operator's context makes of the environment at this start."""
+    `correlation`: what the operator's context makes of the environment at this start; `warnings`: what is doubtful in its file, where that
+    was checked just now (one that is remembered is not looked at again)."""
 
     id: str
     digest: str
     body: str
     inputs: Mapping[str, Json]
     correlation: str | None = None
+    warnings: tuple[str, ...] = ()
 
 
 class Files(Protocol):

@@ -82,11 +82,12 @@ class HomeFiles:
             together = tuple(flow for flow in flows if flow.id in reached(str(each.id), raws))
             marks[self._mark(each, together, loaded)] = each
         whole = tuple(marks)
+        warnings: tuple[str, ...] = ()
         if whole not in self._bundles:
             for mark, each in marks.items():
-                self._accept(mark, each, loaded)
+                warnings += _lines(self._accept(mark, each, loaded))
             self._bundles = {whole: bundle(id, {name: raws[name][0] for name in ids})}
-        return self._bundles[whole]._replace(correlation=self._correlation(loaded.config))
+        return self._bundles[whole]._replace(correlation=self._correlation(loaded.config), warnings=warnings)
 
     def _mark(self, flow: Flow, together: tuple[Flow, ...], loaded: Loaded) -> str:
         """Of what is accepted with a workflow: its file and those that it reaches, toolgate.toml, and the plug-ins that there are."""
@@ -94,15 +95,17 @@ class HomeFiles:
         parts = [part for each in files if each.source is not None for part in (each.name, sha256(each.source.data))]
         return sha256("\n".join(("workflow", loaded.mark, *parts, *self._kinds.step_kinds())))
 
-    def _accept(self, mark: str, flow: Flow, loaded: Loaded) -> None:
-        """Checks a workflow that is not remembered."""
-        if not self._remembered(mark):
-            errors, _ = self._check(flow, loaded.config)
-            if errors:
-                from .issues import refusal
+    def _accept(self, mark: str, flow: Flow, loaded: Loaded) -> Told:
+        """Checks a workflow that is not remembered; its warnings."""
+        if self._remembered(mark):
+            return ()
+        errors, warnings = self._check(flow, loaded.config)
+        if errors:
+            from .issues import refusal
 
-                raise refusal(errors)
-            self._remember(mark)
+            raise refusal(errors)
+        self._remember(mark)
+        return warnings
 
     def _correlation(self, config: Config) -> str | None:
         if config.context is None or config.context.correlation is None:
@@ -146,9 +149,8 @@ class HomeFiles:
         if id is not None and not wanted:
             from .issues import meant
 
-            raise ToolgateError(
-                "not_found", f"no workflow {id}", meant(id, [checked.id for checked in found if checked.id]) or "toolgate workflow check"
-            )
+            near = meant(id, [checked.id for checked in found if checked.id])
+            raise ToolgateError("not_found", _no_workflow(id, self._flows.all(self._load().raw)), near or "toolgate workflow check")
         return wanted
 
     def observe(self, looks: Sequence[Look]) -> tuple[Finding, ...]:
@@ -244,7 +246,13 @@ def _the_one(id: str, flows: tuple[Flow, ...]) -> Flow:
     ids = sorted(flow.id for flow in flows if flow.id is not None)
     near = meant(id, ids)
     listed = "workflows: " + ", ".join(ids[:20]) if ids else "write one: a file *.toml with an id and [[steps]]"
-    raise ToolgateError("not_found", f"no workflow {id}", f"{near} {listed}" if near.startswith("did") else listed)
+    raise ToolgateError("not_found", _no_workflow(id, flows), f"{near} {listed}" if near.startswith("did") else listed)
+
+
+def _no_workflow(id: str, flows: tuple[Flow, ...]) -> str:
+    """A file that is meant as a workflow and does not say as which may be the one."""
+    nameless = [flow.name for flow in flows if flow.raw is not None and flow.id is None]
+    return f"no workflow {id}" + (f", and no id in {', '.join(nameless[:5])}" if nameless else "")
 
 
 def _line_of_id(flow: Flow) -> int:
