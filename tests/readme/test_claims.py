@@ -44,6 +44,18 @@ def test_a_run_goes_on_with_the_workflow_that_it_started_with(example: Path, she
     assert [run["status"] for run in items(shell, example, "runs list")] == ["COMPLETED"]
 
 
+def test_a_step_that_is_run_again_calls_again_what_had_succeeded(example: Path, shell: Shell) -> None:
+    (example / "twice.toml").write_text(
+        'schema = 1\nid = "twice"\n[[steps]]\nid = "pay"\ntype = "tool"\ntool = "ledger.refund"\n'
+        'arguments = { order = "A-19", cents = 100, currency = "EUR" }\n[[steps]]\nid = "stop"\ntype = "fail"\nreason = "not today"\n'
+    )
+    run = json.loads(shell("toolgate start twice --json", example).stdout)["run"]["id"]
+    assert json.loads(shell(f"toolgate retry {run} --step pay --json", example).stdout)["pending"] == []
+    started = items(shell, example, "events --type TOOL_INVOCATION_STARTED")
+    assert len({event["call_id"] for event in started}) == 2
+    assert json.loads(shell("./ledger.py paid A-19", example).stdout)["refunded"] == 200
+
+
 def test_a_refused_verb_leaves_stdout_empty_and_its_error_has_one_shape(example: Path, shell: Shell) -> None:
     refused = shell("toolgate approve --json", example)
     assert (refused.returncode, refused.stdout) == (3, "")
