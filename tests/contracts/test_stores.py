@@ -159,6 +159,21 @@ def test_rows_of_all_runs_have_one_total_order(store: Any) -> None:
         assert ids(reader.rows(RowQuery(prefix="%"))) == ids(reader.rows(RowQuery(prefix="_"))) == []
 
 
+def test_rows_of_one_moment_come_in_the_order_in_which_they_were_parked(store: Any) -> None:
+    begun(store)
+    with store.write() as writer:
+        for _ in range(2):
+            writer.append([event_after(writer.head(), writer.identity())])
+        for number, event in ((1, 3), (2, 1), (3, 2)):
+            writer.add([call_of(number)])
+            writer.save(row_of(number, created_at=moment(1), parked_by=event))
+    order = [id_of(2), id_of(3), id_of(1)]
+    with store.read() as reader:
+        assert ids(reader.find_by_run(RUN)) == ids(reader.rows(RowQuery())) == ids(reader.rows(RowQuery(run_id=RUN))) == order
+        assert ids(reader.rows(RowQuery(newest_first=True))) == order[::-1]
+        assert ids(reader.rows(RowQuery(newest_first=True, calls_only=True, limit=2))) == order[:0:-1]
+
+
 def test_a_claim_takes_exactly_the_row_that_was_shown(two_runs: Any) -> None:
     with two_runs.write() as writer:
         assert writer.claim(row_of(0, version=2)) is None

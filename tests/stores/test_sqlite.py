@@ -755,6 +755,8 @@ def test_no_statement_walks_through_a_table_that_grows(path: Path, store: Sqlite
             assert not step.startswith("SCAN") or step in ("SCAN identity", "SCAN CONSTANT ROW"), (statement, step)
             if "TEMP B-TREE" in step:  # only what is small whatever the store's size may be sorted
                 small = (" id >= ", "expires_at <= ", "FROM steps", "FROM votes")
+                if "RIGHT PART" in step or "LAST" in step:  # only rows of one moment: an index has them by time
+                    small = (*small, "ORDER BY created_at")
                 assert any(part in statement for part in small), (statement, step)
     connection.close()
 

@@ -179,8 +179,8 @@ Keep: TypeAlias = Call | Outcome | Value | Step | Turn | Vote | Definition | Acc
 
 
 class RowQuery(NamedTuple):
-    """Pending rows in the one total order (created_at, id); `calls_only`: what a person may be given without naming it,
-    so no step gates, reviews, escalations and forms, and nothing of cancelled runs."""
+    """Pending rows in the one total order (created_at, parked_by, id): as they were asked for, also those of one turn; `calls_only`: what
+    a person may be given without naming it, so no step gates, reviews, escalations and forms, and nothing of cancelled runs."""
 
     run_id: str | None = None
     calls_only: bool = False

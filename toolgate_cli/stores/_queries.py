@@ -27,8 +27,8 @@ def _select(what: str, table: str, where: list[str], order: str, values: list[An
 
 
 def rows(query: RowQuery) -> tuple[str, list[Any]]:
-    """Pending rows by (created_at, id). `created_at >= ''` is always true: it makes the index's order the way in; a prefix and a time
-    have an index of their own."""
+    """Pending rows by (created_at, parked_by, id). `created_at >= ''` is always true: it makes the index's order the way in, and only rows
+    of one moment are sorted; a prefix and a time have an index of their own."""
     where: list[str] = [] if query.prefix or query.expired_by else ["created_at >= ''"]
     values: list[Any] = []
     if query.run_id is not None:
@@ -42,7 +42,7 @@ def rows(query: RowQuery) -> tuple[str, list[Any]]:
     if query.expired_by is not None:
         where.append("expires_at <= ?")
         values.append(query.expired_by)
-    order = "created_at DESC, id DESC" if query.newest_first else "created_at, id"
+    order = "created_at DESC, parked_by DESC, id DESC" if query.newest_first else "created_at, parked_by, id"
     return _select(_ROW, "pending", where, order, values, query.limit)
 
 

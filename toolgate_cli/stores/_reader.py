@@ -39,7 +39,7 @@ _PAGE = 1000  # events fetched at once: memory stays constant however long the l
 
 _FIND = f"SELECT {columns(Row)} FROM pending WHERE id = ?"
 _FIND_IN_RUN = f"{_FIND} AND run_id = ?"
-_FIND_BY_RUN = f"SELECT {columns(Row)} FROM pending WHERE run_id = ? ORDER BY created_at, id"
+_FIND_BY_RUN = f"SELECT {columns(Row)} FROM pending WHERE run_id = ? ORDER BY created_at, parked_by, id"
 _ATTEMPTS = f"SELECT {ATTEMPT} FROM attempts WHERE id >= '' ORDER BY id"
 _ATTEMPTS_OF = f"SELECT {ATTEMPT} FROM attempts WHERE run_id = ? ORDER BY id"
 _RUN = f"SELECT {columns(Run)} FROM runs WHERE id = ?"

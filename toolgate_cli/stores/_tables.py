@@ -51,8 +51,8 @@ class Tables:
         return other
 
 
-def _age(row: Row) -> tuple[str, str]:
-    return row.created_at, row.id
+def _asked(row: Row) -> tuple[str, int, str]:
+    return row.created_at, row.parked_by, row.id
 
 
 class MemoryReader:
@@ -79,7 +79,7 @@ class MemoryReader:
         return row if row is not None and run in (None, row.run_id) else None
 
     def find_by_run(self, run: str) -> tuple[Row, ...]:
-        return tuple(sorted((row for row in self._tables.pending.values() if row.run_id == run), key=_age))
+        return tuple(sorted((row for row in self._tables.pending.values() if row.run_id == run), key=_asked))
 
     def rows(self, query: RowQuery) -> tuple[Row, ...]:
         found = [
@@ -90,7 +90,7 @@ class MemoryReader:
             and not (query.expired_by is not None and (row.expires_at is None or row.expires_at > query.expired_by))
             and row.id.startswith(query.prefix or "")
         ]
-        return tuple(sorted(found, key=_age, reverse=query.newest_first)[: query.limit])
+        return tuple(sorted(found, key=_asked, reverse=query.newest_first)[: query.limit])
 
     def attempts(self, run: str | None) -> tuple[Attempt, ...]:
         """By id."""
