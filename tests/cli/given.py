@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
@@ -144,6 +145,15 @@ class FakeDesk:
 
     def taken_back(self) -> None:
         return None
+
+    def next(self, run: Run, rows: Sequence[Waiting]) -> tuple[Advice, ...]:
+        return tuple(advice for waiting in rows for advice in self.next_of(waiting))
+
+    def next_of(self, waiting: Waiting) -> tuple[Advice, ...]:
+        subject = waiting.row.run_id if waiting.call is None else waiting.ref
+        return (
+            Advice(f"toolgate answer {subject}") if waiting.call is None else Advice(f"toolgate retry {subject}", "mend the cause, then"),
+        )
 
     def __getattr__(self, name: str) -> Any:
         answers = {

@@ -20,7 +20,7 @@ from toolgate_cli.core.verbs import TABLE, Handler, State, works
 STATES: tuple[State, ...] = tuple(state for state in get_args(State) if state != "UNKNOWN")  # no verb leads there
 VERBS: tuple[Verb, ...] = get_args(Verb)
 CELLS = [(state, verb) for state in STATES for verb in VERBS]
-ENDED = ("FAILED_FOR_GOOD", "COMPLETED", "CANCELLED")  # nothing takes such a run on from where it stands
+ENDED = ("FAILED_BY_DEFINITION", "FAILED_FOR_GOOD", "COMPLETED", "CANCELLED")  # nothing takes such a run on from where it stands
 DONE, REFUSED = [cell for cell in CELLS if cell[1] in TABLE[cell[0]]], [cell for cell in CELLS if cell[1] not in TABLE[cell[0]]]
 
 

@@ -134,6 +134,12 @@ def _driven(home: Home) -> Stand:
     return Stand(home.events(type="RUN_STARTED")[-1].run_id or "")
 
 
+def _failed_by_definition(home: Home) -> Stand:
+    """At a value that no step writes."""
+    home.write(slip=texts.flow("slip", texts.step("s", "assign", set={"n": "1"}), texts.step("t", "assign", set={"m": "${nn}"})))
+    return Stand(home.start("slip"))
+
+
 def _failed_for_good(home: Home) -> Stand:
     """At an agent, which its workflow does not let be repeated; the step before it is another kind."""
     home.write(stuck=texts.flow("stuck", texts.step("s", "assign", set={"n": "1"}), texts.step("asks", "agent", agent="clerk")))
@@ -176,7 +182,8 @@ BRING_ABOUT: dict[State, Callable[[Home], Stand]] = {
     "RUNNING": _running,
     "DRIVEN": _driven,
     "PAUSED": lambda home: Stand(home.start("pauses")),
-    "FAILED": lambda home: Stand(home.start("fails")),
+    "FAILED": lambda home: Stand(home.start("lacks")),
+    "FAILED_BY_DEFINITION": _failed_by_definition,
     "FAILED_FOR_GOOD": _failed_for_good,
     "COMPLETED": lambda home: Stand(home.start("free")),
     "CANCELLED": _cancelled,

@@ -103,6 +103,7 @@ FLOWS: dict[str, str] = {
     "review": flow("review", uses("s", "free.send", gate="review"), AFTER),
     "form": flow("form", step("s", "input", form="ship"), AFTER, more=FORM),
     "talk": flow("talk", step("s", "agent", agent="clerk", writes=["*"]), AFTER),
+    "lacks": flow("lacks", step("s", "validate", require={"files": ["no.txt"]}), AFTER),
     "fails": flow("fails", step("s", "fail", reason="enough"), AFTER),
     "pauses": flow("pauses", step("s", "fail", reason="pause here"), AFTER),
     "breaks": flow("breaks", step("s", "fail", reason="break here"), AFTER),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from ..core.errors import LACKING, Choice, ToolgateError, after_the_fact
 from ..core.types import Origin, Verb
 from ..core.values import NamedTuple
-from ..runtime.answers import Answer, Consent, Waiting
+from ..runtime.answers import Advice, Answer, Consent, Waiting
 from . import ask, exits, faults, output
 from .frame import Frame
 from .safe import fill
@@ -110,7 +110,11 @@ def advise(frame: Frame, answer: Answer) -> None:
         for waiting in answer.pending:
             if waiting.row.reason:
                 frame.note(fill("note: {} waits as {}: {}", waiting.ref, waiting.row.origin, shortened(waiting.row.reason)))
-    for advice in answer.next:
+    say_next(frame, answer.next)
+
+
+def say_next(frame: Frame, advised: Sequence[Advice]) -> None:
+    for advice in advised:
         frame.note(fill("next: {}{}", f"{frame.leading(advice.first)}: " if advice.first else "", frame.here(advice.command)))
 
 

@@ -48,10 +48,12 @@ class Done(NamedTuple):
 
 
 class Fail(NamedTuple):
-    """The run ends FAILED with this reason; what was written on the way is kept."""
+    """The run ends FAILED with this reason; what was written on the way is kept. `always`: it rests on the definition and the context
+    alone (the engine says so, no step), so it would come of every repetition."""
 
     reason: str
     writes: tuple[Write, ...] = ()
+    always: bool = False
 
 
 class CallTools(NamedTuple):

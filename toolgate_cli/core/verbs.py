@@ -30,6 +30,7 @@ State = Literal[
     "DRIVEN",  # running, and its owner is at work
     "PAUSED",
     "FAILED",
+    "FAILED_BY_DEFINITION",  # where nothing but another definition, or another way to that step, does otherwise
     "FAILED_FOR_GOOD",  # at a step that its definition does not let be repeated, or not any more
     "COMPLETED",
     "CANCELLED",
@@ -81,6 +82,7 @@ TABLE: Mapping[State, Mapping[Verb, Handler]] = {
     "DRIVEN": {"continue": "owned", "cancel": "cancel"},
     "PAUSED": {"continue": "drive", "retry --step": "reposition", "cancel": "cancel"},
     "FAILED": {"retry --step": "reposition"},
+    "FAILED_BY_DEFINITION": {"retry --step": "reposition"},
     "FAILED_FOR_GOOD": {"retry --step": "reposition"},  # from a step before that one
     "COMPLETED": {},
     "CANCELLED": {"cancel": "nothing"},
@@ -109,6 +111,7 @@ _WORKS: Mapping[State, str] = {
     "DRIVEN": "wait",
     "PAUSED": "continue | retry --step",
     "FAILED": "retry --step",
+    "FAILED_BY_DEFINITION": "start",
     "FAILED_FOR_GOOD": "start",
     "COMPLETED": "runs show",
     "CANCELLED": "runs show",
@@ -117,6 +120,8 @@ _WORKS: Mapping[State, str] = {
 # Where nothing moves it on: why, and what would do it again.
 _OVER: Mapping[State, str] = {
     "FAILED_FOR_GOOD": "its step is not to be repeated, by the definition that it started with, and only a new start uses a mended file",
+    "FAILED_BY_DEFINITION": "there it fails again, by the definition that it started with: only a new start uses a mended file, and only a "
+    "retry --step of a step before it comes there otherwise",
     "COMPLETED": "it is over, and only a new start does all of it again",
     "CANCELLED": "it was ended for good, and only a new start does all of it again",
 }
@@ -130,6 +135,7 @@ _FIRST: Mapping[State, str] = {
     "NOT_RECEIVED": "its arguments were refused and are not stored: reject it or start anew, or go on without it",
     "OUTCOME_UNKNOWN": "find out what happened, then",
     "FAILED": "mend the cause, then",
+    "FAILED_BY_DEFINITION": "mend the file, then",
     "CANCELLED_IN_DOUBT": "find out what happened, then",
 }
 # A state that is in no list of what waits, in the words of that list.
@@ -142,6 +148,7 @@ _NAMES: Mapping[State, str] = {
     "CONFIRMATION_IN_DOUBT": "CONFIRMATION_REQUIRED of a call that may have taken effect",
     "UNANSWERED": "CONFIRMATION_REQUIRED that has expired",
     "DRIVEN": "RUNNING",
+    "FAILED_BY_DEFINITION": "FAILED",
     "FAILED_FOR_GOOD": "FAILED",
     "CANCELLED_IN_DOUBT": "OUTCOME_UNKNOWN of a cancelled run",
 }
@@ -192,7 +199,8 @@ def handler(state: State, verb: Verb, subject: str = "", detail: str = "") -> Ha
         return found
     if state == "UNKNOWN":
         raise ToolgateError("storage", "what waits there was changed by other hands", command(state, subject))
-    raise ToolgateError("wrong_state", f"{verb} does not apply to {name(state)}: {use(state)}", command(state, subject, detail))
+    over = "nothing of it is left to be cancelled; " if verb == "cancel" else ""  # it is refused where a run is over, and nowhere else
+    raise ToolgateError("wrong_state", f"{verb} does not apply to {name(state)}: {over}{use(state)}", command(state, subject, detail))
 
 
 def use(state: State) -> str:

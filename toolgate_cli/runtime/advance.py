@@ -108,7 +108,7 @@ def _step(unit: Unit, run: Run, definition: Definition, world: World, frames: Cu
     carry: Handler = failed
     try:
         kind, fields = _built(place)
-        intent = kind.plan(fields, StepView(place, came))
+        intent = _planned(place, kind, fields, StepView(place, came))
         _storable(intent, world.secrets)
         carry = HANDLERS.get(type(intent)) or kind.HANDLERS[type(intent)]  # type: ignore[attr-defined]  # few kinds have their own
     except ToolgateError as error:
@@ -118,6 +118,24 @@ def _step(unit: Unit, run: Run, definition: Definition, world: World, frames: Cu
     except Exception as error:  # noqa: BLE001  # a step kind that is broken ends its run, else nothing could ever move it
         intent = Fail(world.secrets.scrub(f"the step failed: {type(error).__name__}: {error}"))
     return carry(place, intent)
+
+
+def _planned(place: Place, kind: StepKind, fields: object, view: StepView) -> Intent:
+    """What the step wants; where it fails, whether it always would."""
+    try:
+        intent = kind.plan(fields, view)
+    except ToolgateError as error:
+        if error.kind == "storage":
+            raise
+        intent = Fail(place.world.secrets.scrub(error.message))
+    return intent._replace(always=_rests_on_the_definition(place, view)) if isinstance(intent, Fail) else intent
+
+
+def _rests_on_the_definition(place: Place, view: StepView) -> bool:
+    """Whether nothing else is in what was planned: nothing has come in since the run came to its top-level step, no step inside that has
+    run before this one, and nothing of the home was asked for."""
+    first = all(frame.position == 0 and frame.iteration <= 1 and frame.stop is None for frame in place.frames[1:])
+    return first and view.arrived is None and not view.memo and not view.outside
 
 
 def _storable(intent: Intent, secrets: Secrets) -> None:

@@ -9,7 +9,7 @@ from ..core import canonical, chain, digests, scopes, verbs
 from ..core.definition import declared, is_whole, opened
 from ..core.errors import ToolgateError
 from ..core.fields import HIDDEN
-from ..core.records import Call, Row, RowQuery, Run, RunQuery
+from ..core.records import Call, Row, Run, RunQuery
 from ..core.types import Json, Provenance
 from . import departed, ownership, redacted, sealing, standing
 from .answers import Advice, Answer, EffectWord, RunView, Waiting
@@ -81,8 +81,8 @@ def _rows(ports: Ports, tx: Reader, rows: Sequence[Row], run: str | None, leavin
 
 
 def pending(ports: Ports, tx: Reader, run: str | None, limit: int) -> tuple[Waiting, ...]:
-    rows = tx.find_by_run(run) if run is not None else tx.rows(RowQuery(newest_first=True, limit=limit))
-    return _rows(ports, tx, rows[:limit], run)
+    rows = tx.find_by_run(run)[:limit] if run is not None else standing.newest(tx, limit)
+    return _rows(ports, tx, rows, run)
 
 
 def run_view(tx: Reader, run: Run, *, context: bool = False, changed: bool | None = None) -> RunView:
@@ -148,9 +148,7 @@ def answer(ports: Ports, run_id: str, effect: EffectWord, fault: ToolgateError |
         run = tx.run(run_id)
         assert run is not None, run_id
         rows = _rows(ports, tx, tx.find_by_run(run_id), run_id, ports.owners.mine() if fault else None)
-        next = _next(ports, tx, run, rows, driven=run.owner is not None and fault is None and ownership.alive(ports, run.owner))
-        if run.status == "FAILED" and effect != "rejected":  # whoever says no is not advised to have it asked for again
-            next = standing.again(tx, run, standing.moment(tx, ports))
+        next = () if (run.status, effect) == ("FAILED", "rejected") else advised(ports, tx, run, rows, left=fault is not None)
         return Answer(effect, run_view(tx, run), rows, head(tx), next, fault)
 
 
@@ -164,9 +162,13 @@ def reached(run: Run, rows: Sequence[Waiting], until: str) -> bool:
     return over
 
 
-def _next(ports: Ports, tx: Reader, run: Run, rows: Sequence[Waiting], driven: bool) -> tuple[Advice, ...]:
-    """What moves the run on; `driven`: its owner is at work."""
+def advised(ports: Ports, tx: Reader, run: Run, rows: Sequence[Waiting], *, left: bool = False) -> tuple[Advice, ...]:
+    """What moves the run on; whoever has just said no is not advised to have it asked for again. `left`: its owner does not go on with
+    it."""
     seen = standing.moment(tx, ports)
+    if run.status == "FAILED":
+        return standing.again(tx, run, seen)
     if run.status in ("PAUSED", "RUNNING") and not rows:
+        driven = run.owner is not None and not left and ownership.alive(ports, run.owner)
         return () if driven else (Advice(verbs.command(verbs.state_of(run.status, None), run.id)),)
     return tuple(standing.advice(tx, run, waiting.row, seen) for waiting in rows)

@@ -105,15 +105,16 @@ def waiting(unit: Unit, run: Run) -> Run:
 def failed(place: Place, intent: Intent) -> Walk:
     assert isinstance(intent, Fail)
     write(place, intent.writes)
-    return fail_step(place.unit, place.run, place.path, intent.reason, place.top), place.frames, None, False
+    return fail_step(place.unit, place.run, place.path, intent.reason, place.top, always=intent.always), place.frames, None, False
 
 
-def fail_step(unit: Unit, run: Run, path: str, reason: str, top: int | None = None) -> Run:
+def fail_step(unit: Unit, run: Run, path: str, reason: str, top: int | None = None, *, always: bool = False) -> Run:
     """The step failed, and its run ends FAILED; `support_id` is the seq of the event that says so. `top`: index of the top-level step,
-    where the stored cursor is not the one that counts."""
+    where the stored cursor is not the one that counts; `always`: a repetition of that one would end there again."""
     reason = clean(reason)
     at = cursor.load(run.cursor)[0].position if top is None else top
     unit.tx.add([Step(run.id, path, at, "failed", None, unit.now)])
     unit.record("STEP_FAILED", run, {"reason": reason}, step=path)
     seq = unit.record("RUN_FAILED", run, {"message": reason}, step=path)
-    return run._replace(status="FAILED", error=canonical.encode({"message": reason, "step": path, "support_id": seq}))
+    told: dict[str, Json] = {"message": reason, "step": path, "support_id": seq, **({"always": True} if always else {})}
+    return run._replace(status="FAILED", error=canonical.encode(told))

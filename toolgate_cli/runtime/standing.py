@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Literal
 
 from ..core import canonical, digests, effects, verbs
 from ..core.definition import is_whole, opened
-from ..core.records import Row, Run
+from ..core.records import Row, RowQuery, Run
 from ..core.types import Json, Verb
 from ..core.values import NamedTuple
 from . import ownership
@@ -51,10 +52,18 @@ def first(tx: Reader, run: Run) -> Row | None:
     return next(iter(tx.find_by_run(run.id)), None)
 
 
+def newest(tx: Reader, limit: int, *, calls_only: bool = False) -> tuple[Row, ...]:
+    """The newest of all that waits, newest first; what was asked for at one moment in the order in which it was."""
+    asked = sorted(tx.rows(RowQuery(calls_only=calls_only, newest_first=True, limit=limit)), key=lambda row: row.parked_by)
+    return tuple(sorted(asked, key=lambda row: row.created_at, reverse=True))  # stable: those of one moment stay as they are
+
+
 def state(tx: Reader, run: Run, row: Row | None, seen: Moment) -> verbs.State:
     """The row of the table for a run and its open row; without a row, for the run as a whole."""
     if row is None and run.status == "FAILED":
-        return "FAILED" if _may_be_repeated(tx, run, seen) else "FAILED_FOR_GOOD"
+        return (
+            "FAILED_FOR_GOOD" if not _may_be_repeated(tx, run, seen) else "FAILED_BY_DEFINITION" if _error(run).get("always") else "FAILED"
+        )
     if row is None:
         return verbs.state_of(run.status, None, run.owner is not None and ownership.alive(seen.ports, run.owner))
     doubt = not effects.repeatable(row.doubt)  # starting it again is refused (I9)
@@ -150,9 +159,13 @@ def _named(run: Run, row: Row | None, stands: verbs.State) -> tuple[str, str]:
         return run.id, ""
     if row is not None:
         return (digests.ref(row), "FILE") if row.revision is not None else (run.id, row.step)
-    if stands == "FAILED_FOR_GOOD":
+    if stands in ("FAILED_FOR_GOOD", "FAILED_BY_DEFINITION"):
         return run.workflow, ""
     if run.status in ("COMPLETED", "CANCELLED"):
         return run.id, ""
+    return run.id, str(_error(run).get("step", "STEP")).split("/")[0]
+
+
+def _error(run: Run) -> Mapping[str, Json]:
     error = canonical.parse(run.error) if run.error else None
-    return run.id, str(error["step"]).split("/")[0] if isinstance(error, dict) else "STEP"
+    return error if isinstance(error, dict) else {}

@@ -27,6 +27,7 @@ class StepView:
         self._scope = place.scope
         self.memo = place.frame.memo
         self.arrived = arrived
+        self.outside = False  # whether it was asked for what neither the definition nor the context says
 
     def value(self, key: str) -> Json:
         return self._output(key) if key.startswith("steps.") else canonical.parse(self._found(self._scope, key)[0])
@@ -47,6 +48,7 @@ class StepView:
     def _found(self, scope: str, key: str) -> tuple[str, Provenance]:
         found = self._tx.value(self._run, scope + key)
         if found is not None and found.value is None and found.call_id is not None and redacted.is_redacted(self._tx, found.call_id):
+            self.outside = True
             raise ToolgateError("invalid", f"{key} was erased when {found.call_id} was redacted")  # absent would read as "no error"
         if found is None or found.value is None:
             raise KeyError(key)
@@ -69,6 +71,7 @@ class StepView:
             raise ToolgateError("invalid", f"the workflow has no form {name}") from None
 
     def agent(self, name: str) -> Agent:
+        self.outside = True
         agent = self._place.world.config.agents.get(name)
         if agent is None:
             raise ToolgateError("invalid", f"no agent {name} in toolgate.toml", "declare it again, then retry the step")

@@ -13,12 +13,13 @@ from ..core import chain
 from ..core.errors import ToolgateError
 from ..core.records import Event, EventQuery, Row, RunQuery
 from . import departed, heads, looking, selecting, standing
-from .answers import Checked, Offering, Remark, RunView, Verified, Waiting
+from .answers import Advice, Checked, Offering, Remark, RunView, Verified, Waiting
 
 if TYPE_CHECKING:
     from ..core.config import Tool
     from ..core.outline import Outline
     from ..core.progress import Reached
+    from ..core.records import Run
     from ..core.types import Status
     from ..core.world import World
     from .ports import Ports
@@ -52,6 +53,12 @@ class Window:
         with self._ports.store.read() as tx:
             return self._waiting(tx, selecting.shown(tx, words, self._moment(tx))), looking.head(tx)
 
+    def next_of(self, waiting: Waiting) -> tuple[Advice, ...]:
+        """As `next`, of one thing that waits."""
+        with self._ports.store.read() as tx:
+            run = tx.run(waiting.row.run_id)
+        return () if run is None else self.next(run, (waiting,))
+
     def runs(self, status: Status | None, limit: int) -> tuple[tuple[RunView, ...], str]:
         self._notice()
         with self._ports.store.read() as tx:
@@ -65,6 +72,16 @@ class Window:
             found = selecting.run(tx, run)
             view, rows, head = looking.run_view(tx, found, context=True), looking.pending(self._ports, tx, found.id, 1000), looking.head(tx)
         return view._replace(changed=self._changed(found.workflow, found.definition)), rows, head
+
+    def next(self, run: Run, rows: Sequence[Waiting]) -> tuple[Advice, ...]:
+        """What moves on what was shown of a run; nothing where nothing in this store is decided, or that cannot be told."""
+        try:
+            if self.taken_back() is not None:
+                return ()
+            with self._ports.store.read() as tx:
+                return looking.advised(self._ports, tx, run, rows)
+        except ToolgateError:
+            return ()
 
     def events(self, run: str | None, type: str | None, after: int, limit: int | None) -> tuple[Iterator[Event], str]:
         """Events in rising order, as they are read: the newest `limit`, or the first `limit` behind `after`."""

@@ -25,4 +25,5 @@ def run(frame: Frame, words: Words = None) -> int:
         else:
             output.show_fields(frame, card.fields(waiting))
         deciding.believed(frame, session)
+        deciding.say_next(frame, session.next_of(waiting))
     return 0

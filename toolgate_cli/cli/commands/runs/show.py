@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from ... import output
+from ... import deciding, output
 from ...frame import Frame
 from ...options import RunId
 from ...streams import OUT
@@ -25,8 +25,10 @@ def run(frame: Frame, run_id: RunId) -> int:
         output.show_one(frame, lambda: runs.state_json(view, rows, head), lambda: runs.state_fields(view, rows))
         if frame.format() == "table":
             all(OUT.line(text) for text in outline.run_lines(session.progress(view.run.id)))
+        advised = session.next(view.run, rows)
     if view.changed:
         frame.note(f"note: {runs.CHANGED}")
     elif view.changed is None:
         frame.note(f"note: the workflow cannot be loaded now; {runs.PINNED}")
+    deciding.say_next(frame, advised)
     return 0
