@@ -56,6 +56,16 @@ def test_on_a_terminal_a_title_never_stands_on_a_line_of_its_own(width, title):
     assert width < 60 or title[0] == "'" or " # " in told
 
 
+def test_titles_that_have_to_be_cut_keep_what_tells_them_apart():
+    titles = ["Ship version 1.2.3 of the shop to test", "Ship version 1.2.3 of the shop to prod"]
+    choices = [Choice(f"toolgate approve c{n}bcdefghijklmn@0123456789ab", title) for n, title in enumerate(titles)]
+    told = [*failure.lines("several", "", choices, 80)][1:]
+    assert [each.split(" # ")[1] for each in told] == ["...test", "...prod"]
+    assert [each.split(" # ")[1] for each in [*failure.lines("several", "", choices, 120)][1:]] == [f"'{title}'" for title in titles]
+    alike = [choice._replace(about=titles[0]) for choice in choices]
+    assert all("'Ship version" in each for each in [*failure.lines("several", "", alike, 80)][1:])
+
+
 def test_in_json_the_hint_is_one_text_of_one_command_a_line():
     choices = [Choice("toolgate approve c1@ab", "one\ntwo"), Choice("toolgate approve c2@cd", "three")]
     short = [*failure.lines("several", "", [Choice("toolgate approve c1@ab", "Refund A-17 and more of it")], width=45)]

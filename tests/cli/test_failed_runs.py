@@ -61,7 +61,7 @@ def test_what_the_definition_would_fail_again_is_mended_in_the_file_and_started_
 
 MAY_DIFFER = {
     "behind a call": [texts.uses("c", "free.send"), UNFILLED],
-    "in a second round": [step("c", "assign", set={"x": "1"}), UNFILLED],
+    "behind a step": [step("c", "assign", set={"x": "1"}), UNFILLED],
 }
 
 

@@ -6,16 +6,18 @@ from collections.abc import Callable
 
 import pytest
 
+from toolgate_cli.core import canonical, verbs
 from toolgate_cli.core.digests import ref
 from toolgate_cli.core.errors import ToolgateError
 from toolgate_cli.core.records import Row
 from toolgate_cli.core.results import ToolResult
 from toolgate_cli.core.verbs import use
-from toolgate_cli.runtime import selecting, standing
+from toolgate_cli.runtime import looking, selecting, standing
 
 from . import texts
 from .fakes import FAILED, LOST, OK, Started, call
 from .kit import Home
+from .states import BRING_ABOUT
 
 
 def told(act: Callable[[], object]) -> ToolgateError:
@@ -108,7 +110,7 @@ def test_what_a_run_waits_for_is_shown_in_the_place_of_a_call_and_nothing_else_i
     assert len(quick.rows(two)) == 2
     several = told(lambda: quick.desk().show_pending([two]))
     assert several.kind == "ambiguous" and [choice.command for choice in several.choices] == [
-        f"toolgate pending show {two} {ref(row)}" for row in quick.rows(two)
+        f"toolgate pending show {ref(row)}" for row in quick.rows(two)
     ]
 
 
@@ -126,7 +128,7 @@ def test_a_verb_that_does_not_apply_to_what_waits_says_so(quick: Home) -> None:
 
 
 def test_the_hint_of_a_failed_run_names_the_step_that_failed(quick: Home) -> None:
-    run = quick.start("fails")
+    run = quick.start("lacks")
     assert told(lambda: quick.desk().continue_run(run)).hint == f"toolgate retry {run} --step s"
 
 
@@ -164,6 +166,91 @@ def test_a_doubt_that_is_left_of_a_cancelled_run_is_decided_by_naming_it(quick: 
     assert quick.desk().select([row.id], "continue-tool").row == row
     step = told(lambda: quick.desk().select_step(run, None, "approve"))
     assert step.kind == "wrong_state" and step.hint == f"toolgate continue-tool {ref(row)} --outcome-file FILE"
+
+
+def in_doubt(home: Home) -> tuple[str, str]:
+    """A run that was cancelled, and the ref of the call that it left in doubt."""
+    home.tools.plan["free.send"] = [LOST]
+    run = home.start("free")
+    home.desk().cancel(run, None)
+    return run, ref(home.row(run))
+
+
+def test_a_doubt_of_a_cancelled_run_is_told_by_its_ref_wherever_it_is_not_chosen(quick: Home) -> None:
+    run, name = in_doubt(quick)
+    command = f"toolgate continue-tool {name} --outcome-file FILE"
+    by_run = told(lambda: quick.desk().select([run], "continue-tool"))
+    assert by_run.message == f"{run} is CANCELLED, and a call that a cancelled run left in doubt is decided by naming it"
+    assert by_run.hint == command
+    alone = told(lambda: quick.desk().select([], "continue-tool"))
+    assert (alone.kind, [choice.command for choice in alone.choices]) == ("not_found", [command])
+    assert alone.message == (
+        "no call of a run that goes on waits for a decision, and a call that a cancelled run left in doubt is decided by naming it"
+    )
+    assert [choice.about for choice in alone.choices] == ['free.send {"text":"hi"}']
+    gate = quick.start("gate")
+    both = told(lambda: quick.desk().select([], "approve"))
+    assert "a step that waits or a call that a cancelled run left in doubt is decided" in both.message
+    assert [choice.command for choice in both.choices] == [f"toolgate approve {gate} --step s", command]
+    looks = told(lambda: quick.desk().show_pending([]))
+    assert [choice.command for choice in looks.choices] == [f"toolgate pending show {gate}", f"toolgate pending show {name}"]
+
+
+def test_a_doubt_of_a_cancelled_run_is_counted_among_several_and_never_taken(quick: Home) -> None:
+    _, name = in_doubt(quick)
+    first = quick.start("ask")
+    assert quick.desk().select([], "approve").row.run_id == first
+    quick.start("ask")
+    moved = told(lambda: quick.desk().select([], "continue-tool"))
+    assert moved.message == "3 calls wait for a decision, and nothing is chosen among several"
+    assert [choice.command for choice in moved.choices] == [f"toolgate continue-tool {name} --outcome-file FILE"]
+    assert "does not move the others" in moved.hint and "moves none" not in moved.hint
+    approved = told(lambda: quick.desk().select([], "approve"))
+    assert len(approved.choices) == 2 and "OUTCOME_UNKNOWN of a cancelled run (use continue-tool --outcome-file)" in approved.hint
+
+
+def test_the_doubts_of_one_cancelled_run_are_commands_to_choose_from(quick: Home) -> None:
+    quick.models.turns["s"] = [[call("ask.send", n=1), call("ask.send", n=2)]]
+    run = quick.start("talk")
+    quick.tools.plan["ask.send"] = [LOST, LOST]
+    for row in quick.rows(run):
+        quick.decide("approve", run, row.id)
+    quick.desk().cancel(run, None)
+    error = told(lambda: quick.desk().select([run], "continue-tool"))
+    expected = [f"toolgate continue-tool {ref(row)} --outcome-file FILE" for row in quick.rows(run)]
+    assert (error.hint, [choice.command for choice in error.choices]) == ("", expected) and len(expected) == 2
+
+
+def test_the_calls_of_one_turn_wait_in_the_order_in_which_they_were_asked_for(quick: Home) -> None:
+    order = list(range(8))
+    quick.models.turns["s"] = [[call("ask.send", n=n) for n in order]]
+    run = quick.start("talk")
+    calls = {waiting.row.id: waiting.call for waiting in quick.desk().pending(run, 20)[0]}
+    numbers = {id: canonical.parse(call.arguments)["n"] for id, call in calls.items() if call}  # type: ignore[arg-type,index]  # an object
+    listed = [[numbers[waiting.row.id] for waiting in quick.desk().pending(only, 20)[0]] for only in (run, None)]
+    answered = [numbers[waiting.row.id] for waiting in looking.answer(quick.desk()._ports, run, "started").pending]
+    chosen = [choice.command.split()[-1].split("@")[0] for choice in told(lambda: quick.desk().select([], "approve")).choices]
+    assert [*listed, answered, [numbers[id] for id in chosen]] == [order] * 4
+
+
+def test_what_is_shown_says_what_moves_it_on(quick: Home) -> None:
+    for state, bring in BRING_ABOUT.items():
+        stand = bring(quick)
+        desk = quick.desk()
+        view, rows, _ = desk.show_run(stand.run)
+        advised = desk.next(view.run, rows)
+        over = state in ("COMPLETED", "CANCELLED", "FAILED_FOR_GOOD", "DRIVEN")
+        assert len(advised) == (0 if over else 1), state
+        if rows:
+            assert desk.next_of(desk.show_pending([rows[0].row.id])[0]) == advised
+        if advised:
+            assert verbs.works(_state(quick, stand.run)).split(" | ")[0].split()[0] == advised[0].command.split()[1], state
+
+
+def _state(home: Home, run: str) -> verbs.State:
+    ports, found = home.desk()._ports, home.run(run)
+    with home.store.read() as tx:
+        return standing.state(tx, found, standing.first(tx, found), standing.moment(tx, ports))
 
 
 def test_a_step_that_no_run_waits_for_is_a_wrong_state(quick: Home) -> None:

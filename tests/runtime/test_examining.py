@@ -44,6 +44,16 @@ def test_what_dead_processes_left_is_found_and_left(home: Home) -> None:
     assert remark.hint.startswith("toolgate pending show c") and "not known how" in remark.message
 
 
+def test_what_a_cancelled_run_left_in_doubt_is_found_until_it_is_settled(home: Home) -> None:
+    home.tools.plan["free.send"] = [LOST]
+    run = home.start("free")
+    call, before = home.row(run).id, found(home)
+    home.desk().cancel(run, None)
+    assert found(home) == before and before[0].message == f"it is not known how {call} ended"
+    home.decide("continue_tool", run, call, outcome={"applied": False})
+    assert found(home) == []
+
+
 def test_a_run_that_nobody_drives_is_found(home: Home) -> None:
     home.write(talk=texts.FLOWS["talk"])
     process = home.process()

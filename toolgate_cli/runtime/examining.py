@@ -73,7 +73,8 @@ def _calls(ports: Ports) -> Iterator[Remark]:
     """What somebody left open that nobody works at."""
     with ports.store.read() as tx:
         attempts = tx.attempts(None)
-        rows = tx.rows(RowQuery(calls_only=True, limit=_MANY))
+        anything = (*tx.rows(RowQuery(calls_only=True, limit=_MANY)), *tx.rows(RowQuery(limit=_MANY)))  # of cancelled runs too
+        rows = tuple(dict.fromkeys(row for row in anything if row.revision is not None))
         running = tx.runs(RunQuery("RUNNING", limit=_MANY))
         expired = [row for row in rows if standing.is_over(row, standing.now(tx, ports.clock))]
     gone = departed.dead(ports, attempts)

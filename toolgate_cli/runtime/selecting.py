@@ -116,19 +116,34 @@ def row(tx: Reader, words: Sequence[str], verb: Verb | None, seen: Moment, short
         return found if verb is None else _a_call(tx, found, verb, seen)
     if of is not None:
         return _only_of(tx, of, verb, seen)
-    calls = tx.rows(RowQuery(calls_only=True, newest_first=True, limit=SHOWN))
-    return _one(tx, calls, verb, seen) if calls else _no_call(tx, verb, seen)
+    calls = standing.newest(tx, SHOWN, calls_only=True)
+    if len(calls) == 1:
+        return calls[0]
+    if not calls:
+        _no_call(tx, verb, seen)
+    anything = standing.newest(tx, SHOWN)
+    left = [row for row in anything if row.revision is not None and row not in calls]  # of cancelled runs: never taken, and not hidden
+    return _one(tx, (*calls, *left), verb, seen, more=SHOWN in (len(calls), len(anything)))
 
 
 def _no_call(tx: Reader, verb: Verb | None, seen: Moment) -> NoReturn:
-    steps = [row for row in tx.rows(RowQuery(newest_first=True, limit=MOST)) if row.revision is None]
-    if not steps:
+    """What waits is named, if it is not to be chosen: a step, and a doubt that is left of a cancelled run."""
+    rows = standing.newest(tx, MOST)
+    if not rows:
         raise ToolgateError("not_found", "no call waits for a decision", "toolgate runs list")
+    doubts = [row for row in rows if row.revision is not None]
+    none = f"no call {'of a run that goes on ' if doubts else ''}waits for a decision"
     if verb is None:  # who only looks is told how to look at each
-        choices = [Choice(f"toolgate pending show {row.run_id}", row.reason or row.step) for row in steps]
-        raise ToolgateError("not_found", "no call waits for a decision, and of the steps that wait none was named", choices=choices)
-    choices = [Choice(_command_of(tx, row, verb, seen), row.reason or row.step) for row in steps]
-    raise ToolgateError("not_found", "no call waits for a decision, and a step that waits is decided by naming it", choices=choices)
+        choices = [
+            Choice(f"toolgate pending show {row.run_id if row.revision is None else digests.ref(row)}", _title(tx, row)) for row in rows
+        ]
+        raise ToolgateError("not_found", f"{none}, and of what waits else nothing was named", choices=choices)
+    said = " or ".join(filter(None, ("a step that waits" if len(doubts) < len(rows) else "", _LEFT if doubts else "")))
+    choices = [Choice(_command_of(tx, row, verb, seen), _title(tx, row)) for row in rows]
+    raise ToolgateError("not_found", f"{none}, and {said} is decided by naming it", choices=choices)
+
+
+_LEFT = "a call that a cancelled run left in doubt"
 
 
 def _command_of(tx: Reader, row: Row, verb: Verb, seen: Moment) -> str:
@@ -181,21 +196,24 @@ def _settled(tx: Reader, call: str, of: Run | None, shortest: int) -> None:
 def _only_of(tx: Reader, of: Run, verb: Verb | None, seen: Moment) -> Row:
     rows = tx.find_by_run(of.id)
     calls = [row for row in rows if row.revision is not None]
-    if of.status == "CANCELLED":
-        calls = []  # a doubt that is left of a cancelled run is never an implicit choice
-    if calls:
+    if calls and of.status != "CANCELLED":
         return _one(tx, tuple(calls), verb, seen)
     waits = rows[0] if rows else None
     if verb is not None:
         standing.handler(tx, of, waits, verb, seen)
+    if calls:  # a doubt that is left of a cancelled run is never an implicit choice
+        commands = [standing.command(tx, of, row, seen, verb) for row in calls]
+        choices = [Choice(command, _title(tx, row)) for command, row in zip(commands, calls, strict=True)] if len(calls) > 1 else []
+        why = f"{of.id} is CANCELLED, and {_LEFT} is decided by naming it"
+        raise ToolgateError("wrong_state", why, "" if choices else commands[0], choices=choices)
     use = verbs.use(standing.state(tx, of, waits, seen))
     raise ToolgateError(
         "wrong_state", f"{of.id} is {of.status} and has no call that waits: {use}", standing.command(tx, of, waits, seen, verb)
     )
 
 
-def _one(tx: Reader, found: tuple[Row, ...], verb: Verb | None, seen: Moment) -> Row:
-    """The only one; else those that the verb would move, in the order in which `pending list` has them."""
+def _one(tx: Reader, found: tuple[Row, ...], verb: Verb | None, seen: Moment, *, more: bool = False) -> Row:
+    """The only one; else those that the verb would move, in the order in which `pending list` has them. `more`: there may be others."""
     if len(found) == 1:
         return found[0]
     stand = [(row, standing.of_row(tx, row, seen)) for row in found]
@@ -205,12 +223,22 @@ def _one(tx: Reader, found: tuple[Row, ...], verb: Verb | None, seen: Moment) ->
         hint = f"{verb} moves none of them: toolgate pending list"
     elif not hint and len(moved) < len(found):
         hint = f"{verb} does not move the others: {_others([each for each in stand if each[0] not in moved])}"
+    of_one = len({row.run_id for row in found}) == 1
     raise ToolgateError(
         "ambiguous",
-        f"{len(found) if len(found) < SHOWN else f'{SHOWN} or more'} calls wait for a decision, and nothing is chosen among several",
+        f"{len(found)}{' or more' if more else ''} calls wait for a decision, and nothing is chosen among several",
         hint,
-        choices=[Choice(f"toolgate {verb or 'pending show'} {row.run_id} {digests.ref(row)}", _title(tx, row)) for row in moved[:MOST]],
+        choices=[
+            Choice(_choice(tx, row, state, verb, seen, of_one=of_one), _title(tx, row)) for row, state in stand if row in moved[:MOST]
+        ],
     )
+
+
+def _choice(tx: Reader, row: Row, state: verbs.State, verb: Verb | None, seen: Moment, *, of_one: bool) -> str:
+    """The command; its run is named where that tells it from the others."""
+    if state == "CANCELLED_IN_DOUBT" and verb is not None:
+        return _command_of(tx, row, verb, seen)  # its flag is not left to choose
+    return f"toolgate {verb or 'pending show'} {'' if of_one else f'{row.run_id} '}{digests.ref(row)}"
 
 
 def _others(stand: Sequence[tuple[Row, verbs.State]]) -> str:
@@ -220,9 +248,9 @@ def _others(stand: Sequence[tuple[Row, verbs.State]]) -> str:
 
 
 def _title(tx: Reader, row: Row) -> str:
-    stored = tx.call(row.id, row.revision)
+    stored = tx.call(row.id, row.revision) if row.revision is not None else None
     if stored is None:
-        return row.step
+        return row.reason or row.step
     return stored[0].title or " ".join(filter(None, (stored[0].capability, (stored[0].arguments or "")[:_TOLD_OF_ARGUMENTS])))
 
 
@@ -232,7 +260,7 @@ def shown(tx: Reader, words: Sequence[str], seen: Moment) -> Row:
         return row(tx, words, None, seen, shortest=LOOKING)
     except ToolgateError as error:
         asked = read(words)
-        all = tx.rows(RowQuery(newest_first=True, limit=2)) if not words else ()
+        all = standing.newest(tx, 2) if not words else ()
         if error.kind == "not_found" and len(all) == 1:
             return all[0]
         waits = tx.find_by_run(run(tx, asked.run).id) if asked.run is not None and asked.call is None else ()

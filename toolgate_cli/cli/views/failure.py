@@ -28,8 +28,9 @@ def lines(
         yield fill("hint: {}", "mend the file, then: toolgate workflow check")
         return
     yield fill("error: {}", message)
-    for choice in choices:
-        yield fill("hint: {}", _choice(choice, None if width is None else width - len("hint: ")))
+    room = None if width is None else width - len("hint: ")
+    for choice in _told_apart(choices, room):
+        yield fill("hint: {}", _choice(choice, room))
     if hint:
         yield fill("hint: {}", hint)
 
@@ -40,6 +41,15 @@ def _choice(choice: Choice, room: int | None = None) -> Safe:
     if room is not None:
         about = _cut(about, room - len(fill("{} # ", choice.command)))
     return fill("{} # {}", choice.command, _quoted(about)) if about else fill("{}", choice.command)
+
+
+def _told_apart(choices: Sequence[Choice], room: int | None) -> Sequence[Choice]:
+    """The same, without the words with which all of them begin where one of them has to be cut: its end tells it from the others."""
+    told = [choice.about.split(" ") for choice in choices]
+    shared = next((at for at, words in enumerate(zip(*told, strict=False)) if len(set(words)) > 1), 0)
+    if not shared or room is None or all(_choice(choice, room) == _choice(choice) for choice in choices):
+        return choices
+    return [choice._replace(about=f"...{' '.join(words[shared:])}") for choice, words in zip(choices, told, strict=True)]
 
 
 def _cut(text: Safe, room: int) -> Safe:
