@@ -197,6 +197,20 @@ def test_a_tool_that_changed_is_not_given_the_state_of_the_one_before(home: Home
     assert home.run(run).status == "COMPLETED"
 
 
+@pytest.mark.parametrize("decision", ["allow", "require_approval"])
+def test_what_changed_of_a_tool_that_asked_is_named_and_no_reason_of_a_rule(home: Home, decision: Any) -> None:
+    rules = {"half": texts.rule("half.*", decision, 'reason = "somebody has to read it"')}
+    run = go(home, asks(), rules={"half": texts.rule("half.*", "allow")})
+    write(home, about="another", rules=rules)
+    with pytest.raises(ToolgateError) as refused:
+        home.decide("approve", run)
+    why = "its tool changed since it asked: /declared/description"
+    assert refused.value.message == f"{home.row(run).id} cannot go on: {why}"
+    assert refused.value.hint.startswith("bring the tool back as it was and answer again, or end it without the tool: toolgate reject ")
+    home.decide("reject", run)
+    assert home.value(run, "tool.half.put.error") == f"rejected by a person (the tool was not told: {why})"
+
+
 def test_only_who_may_approve_the_call_may_answer(home: Home) -> None:
     run = go(home, asks(), OK, rules={"half": texts.rule("half.*", "require_approval", 'approver_scope = "desk"')})
     home.decide("approve", run, actor="alice")

@@ -13,7 +13,7 @@ from ..core.records import Run
 from ..core.types import Json
 from ..core.verdict import Park, Question
 from ..core.world import Needs
-from . import doubted, ending, gate, rounds
+from . import doubted, ending, gate, parking, rounds
 from .cases import Case, Decided, claim, said
 from .place import put, waiting
 from .work import Invoke
@@ -31,7 +31,7 @@ def answer(case: Case, word: Literal["yes", "no"]) -> Decided | Needs | Toolgate
     if isinstance(verdict, Needs):
         return verdict
     if isinstance(verdict, Park):
-        return _refused(case, verdict) if word == "yes" else _without_the_tool(case, verdict.reason)
+        return _refused(case, verdict) if word == "yes" else _without_the_tool(case, _why(case, verdict))
     unit, row = case.unit, rounds.answered(claim(case), word)
     unit.shown.add(row)  # what was asked is what the log says; the answer is this very decision
     facts: dict[str, Json] = {**said(case), "answer": word, "round": rounds.number(row)}
@@ -53,9 +53,17 @@ def _without_the_tool(case: Case, why: str) -> Decided:
     return ending.refuse(case._replace(decision=case.decision._replace(reason=said_so)))
 
 
+def _why(case: Case, verdict: Park) -> str:
+    """What keeps it from going on; what a rule says to whoever approves is none of it where the tool is another."""
+    if not verdict.superseded:
+        return verdict.reason
+    return f"its tool changed since it asked: {parking.changed(case.unit, case.row, verdict)}"
+
+
 def _refused(case: Case, verdict: Park) -> ToolgateError:
     kind: Kind = "policy_denied" if verdict.origin == "POLICY_DENIED" else "superseded" if verdict.superseded else "not_authorised"
     if verdict.phase is not None:
         kind = "invalid"
-    message = f"{case.row.id} cannot go on: {verdict.reason}"
-    return ToolgateError(kind, message, f"mend that and answer again, or end it without the tool: toolgate reject {case.row.id}")
+    mend = "bring the tool back as it was" if verdict.superseded else "mend that"
+    hint = f"{mend} and answer again, or end it without the tool: toolgate reject {case.row.id}"
+    return ToolgateError(kind, f"{case.row.id} cannot go on: {_why(case, verdict)}", hint)

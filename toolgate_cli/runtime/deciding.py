@@ -10,7 +10,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Literal, TypeAlias
 
-from ..core import canonical, chain, changes, digests, quorum, verbs
+from ..core import chain, digests, quorum, verbs
 from ..core.config import Config
 from ..core.errors import Choice, ToolgateError
 from ..core.records import Call, EventQuery, Row, Run, Vote
@@ -250,12 +250,8 @@ def _begin(case: Case, claimed: Row, verdict: Start, effect: EffectWord) -> Deci
 
 
 def _with_changes(unit: Unit, row: Row, verdict: Park) -> Park:
-    """The same, with what of the tool's definition is not as it was parked, as places in it."""
-    was = unit.tx.definition(row.definition) if row.definition else None
-    found: list[str] = []
-    if was is not None and verdict.definition is not None:
-        found = changes.places(canonical.parse(was.body), canonical.parse(verdict.definition.definition))
-    return verdict._replace(reason=f"{verdict.reason} (changed since it was asked for: {', '.join(found) or 'the tool'})")
+    """The same, with what of the tool is not as it was parked."""
+    return verdict._replace(reason=f"{verdict.reason} (changed since it was asked for: {parking.changed(unit, row, verdict)})")
 
 
 def _parked_again(verdict: Park, row: Row, *, asked_again: bool = False, as_edited: str = "") -> ToolgateError | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from .. import __version__
-from ..core import canonical, chain, digests, durations, effects
+from ..core import canonical, chain, changes, digests, durations, effects
 from ..core.definition import is_whole
 from ..core.errors import ToolgateError
 from ..core.records import Accepted, Attempt, Call, Definition, Event, EventQuery, Row, Run
@@ -61,6 +61,15 @@ def park(unit: Unit, run: Run, call: Call, was: Row | None, verdict: Park) -> Ro
     if verdict.phase is not None:
         facts = {"phase": verdict.phase, "code": verdict.code, "message": verdict.reason}
     return keep(unit, run, call, _who_decides(unit, row, was, verdict), verdict.event, facts)
+
+
+def changed(unit: Unit, row: Row, verdict: Park) -> str:
+    """What of the tool's definition is not as the row was parked under, as places in it."""
+    was = unit.tx.definition(row.definition) if row.definition else None
+    found: list[str] = []
+    if was is not None and verdict.definition is not None:
+        found = changes.places(canonical.parse(was.body), canonical.parse(verdict.definition.definition))
+    return ", ".join(found) or "the tool"
 
 
 def of_revision(row: Row, call: Call) -> Row:
