@@ -9,7 +9,7 @@ import subprocess
 import pytest
 
 from toolgate_cli.cli.frame import Frame
-from toolgate_cli.cli.safe import unescape
+from toolgate_cli.cli.safe import spaced, unescape
 from toolgate_cli.cli.views import failure
 from toolgate_cli.core.errors import Choice, ToolgateError
 
@@ -52,6 +52,7 @@ def test_on_a_terminal_a_title_never_stands_on_a_line_of_its_own(width, title):
     [_, told] = failure.lines("several", "", [Choice(command, title)], width)
     from rich.cells import cell_len
 
+    told = spaced(told)
     assert told == f"hint: {command}" or cell_len(told) <= width
     assert width < 60 or title[0] == "'" or " # " in told
 
@@ -69,7 +70,7 @@ def test_titles_that_have_to_be_cut_keep_what_tells_them_apart():
 def test_in_json_the_hint_is_one_text_of_one_command_a_line():
     choices = [Choice("toolgate approve c1@ab", "one\ntwo"), Choice("toolgate approve c2@cd", "three")]
     short = [*failure.lines("several", "", [Choice("toolgate approve c1@ab", "Refund A-17 and more of it")], width=45)]
-    assert short == ["error: several", "hint: toolgate approve c1@ab # 'Refund A-...'"]  # little is better than nothing
+    assert [*map(spaced, short)] == ["error: several", "hint: toolgate approve c1@ab # 'Refund A-...'"]  # little is better than nothing
     told = failure.to_json("ambiguous", "several", "and 3 more", 4, choices=choices)["error"]
     assert json.loads(json.dumps(told))["hint"] == "toolgate approve c1@ab # 'one\\ntwo'\ntoolgate approve c2@cd # three\nand 3 more"
 

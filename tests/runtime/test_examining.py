@@ -31,6 +31,8 @@ def test_a_home_in_order_has_no_finding(home: Home) -> None:
 
 def test_a_home_without_a_store_has_none_either_and_gets_none(home: Home) -> None:
     assert found(home) == [] and not (home.folder / ".toolgate" / "toolgate.db").exists()
+    [log] = [remark.message for remark in found(home, "ok") if remark.about == "log"]
+    assert log == "nothing is recorded yet"
 
 
 def test_what_dead_processes_left_is_found_and_left(home: Home) -> None:

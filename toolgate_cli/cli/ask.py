@@ -10,7 +10,7 @@ from ..core import effects
 from ..core.errors import ToolgateError
 from ..host import heeding
 from ..runtime.answers import Waiting
-from .safe import Safe, fill
+from .safe import Safe, command, fill
 from .streams import ERR, readable
 
 STDIN = 0
@@ -40,7 +40,7 @@ def confirm(verb: str, target: Waiting, here: Callable[[str], str]) -> None:
     write_fields(card.fields(target), ERR)
     if verb == "approve" and target.row.origin == "CONFIRMATION_REQUIRED":  # the tool asks, and no is an answer to it
         no = "answer no" if effects.repeatable(target.row.doubt) else "end the call without it"  # of a call in doubt no starts nothing
-        ERR.line(fill("yes answers the question of the tool; to {}: {}", no, here(f"toolgate reject {target.ref}")))
+        ERR.line(fill("yes answers the question of the tool; to {}: {}", no, command(here(f"toolgate reject {target.ref}"))))
     if not _says_yes(verb):
         raise ToolgateError("usage", f"not confirmed, nothing happened: {target.ref} still waits", AGAIN)
 

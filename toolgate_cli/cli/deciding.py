@@ -12,7 +12,7 @@ from ..core.values import NamedTuple
 from ..runtime.answers import Advice, Answer, Consent, Waiting
 from . import ask, exits, faults, output
 from .frame import Frame
-from .safe import fill
+from .safe import command, fill
 from .views import pending, run
 
 if TYPE_CHECKING:
@@ -115,7 +115,7 @@ def advise(frame: Frame, answer: Answer) -> None:
 
 def say_next(frame: Frame, advised: Sequence[Advice]) -> None:
     for advice in advised:
-        frame.note(fill("next: {}{}", f"{frame.leading(advice.first)}: " if advice.first else "", frame.here(advice.command)))
+        frame.note(fill("next: {}{}", f"{frame.leading(advice.first)}: " if advice.first else "", command(frame.here(advice.command))))
 
 
 def shortened(text: str) -> str:
@@ -132,7 +132,7 @@ def believed(frame: Frame, session: Window) -> None:
     if (why := session.taken_back()) is not None:
         from ..runtime.heads import REASONS
 
-        accepted = frame.here("toolgate recover --accept-rollback")
+        accepted = command(frame.here("toolgate recover --accept-rollback"))
         frame.note(fill("note: {}: {} it decides nothing until {}", why, REASONS, accepted))
 
 

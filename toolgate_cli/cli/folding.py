@@ -1,12 +1,19 @@
-"""Long lines on a terminal: folded with a hanging indent, so that no line begins with foreign text and nothing is cut."""
+"""Long lines on a terminal: folded with a hanging indent, so that no line begins with foreign text and nothing is cut.
+
+A command is to be copied: it gets a line of its own, and where that does not hold it, lines that a shell reads as one.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from functools import lru_cache
 
-from .safe import Safe, is_mark
+from .safe import GLUE, Safe, is_mark, spaced
 
 HANG = " " * 8
+_BEFORE_A_COMMAND = " " * 2  # as little as shows that the line goes on
+_GOES_ON = f"{GLUE}\\"
 _NARROWEST = 20
 
 
@@ -50,24 +57,57 @@ def _fitting(text: str, most: int) -> int:
 
 
 def fold(text: Safe, width: int) -> tuple[Safe, ...]:
-    """The line in pieces that fit; joined without the indents they are the line again."""
+    """The line in pieces that fit, as it is read; joined without the indents they are the line again."""
     return tuple(_pieces(text, max(_NARROWEST, width)))
 
 
 def _pieces(text: str, room: int) -> Iterator[Safe]:
-    first, rest = _split(text, room)
-    yield Safe(first)
-    while rest:
-        piece, rest = _split(rest, room - len(HANG))
-        yield Safe(HANG + piece)
+    indent = ""
+    while True:
+        piece, text = _split(text, room - len(indent))
+        yield spaced(indent + piece)
+        if not text:
+            return
+        indent = _BEFORE_A_COMMAND if GLUE in text.partition(" ")[0] and not piece.endswith(_GOES_ON) else HANG
 
 
 def _split(text: str, most: int) -> tuple[str, str]:
     fits = most if text.isascii() else _fitting(text, most)
-    if fits < len(text):
-        whole = text.rfind(" ", 0, fits) + 1
-        # a path or a head is to be copied: whole, on the next line
-        if whole and len(text[whole:].partition(" ")[0]) <= most - len(HANG):
-            return text[:whole], text[whole:]
-        fits = (text.rfind(" ", fits // 2, fits) + 1) or (text.rfind(",", fits // 2, fits) + 1) or fits
+    if fits >= len(text):
+        return text, ""
+    whole = text.rfind(" ", 0, fits) + 1
+    word = text[whole:].partition(" ")[0]
+    if GLUE in word:
+        return (text[:whole], text[whole:]) if whole else _split_command(text, word, most)
+    # a path or a head is to be copied: whole, on the next line
+    if whole and len(word) <= most - len(HANG):
+        return text[:whole], text[whole:]
+    fits = (text.rfind(" ", fits // 2, fits) + 1) or (text.rfind(",", fits // 2, fits) + 1) or fits
     return text[:fits], text[fits:]
+
+
+def _split_command(text: str, word: str, most: int) -> tuple[str, str]:
+    """The command at the beginning: whole where it fits, else as a shell reads it on several lines, where that is possible."""
+    if cells(word) <= most:
+        return text[: len(word) + 1], text[len(word) + 1 :]
+    end = _fitting(word, most - len(_GOES_ON))
+    at = next((at for at in range(end, 0, -1) if word[at] == GLUE and not word.count("'", 0, at) % 2), 0) if '"' not in word else 0
+    if not at:
+        return _split(spaced(word) + text[len(word) :], most)
+    return word[:at] + _GOES_ON, text[at + 1 :]
+
+
+@lru_cache(maxsize=1)
+def _in_prose() -> re.Pattern[str]:
+    """A command with its options and ids; a word in lower case may be one of ours, and ends it unless it ends the text."""
+    from .catalogue import names
+
+    commands = "|".join(" ".join(name) for name in sorted(names(), reverse=True))
+    value = r"'[^']*'|[\w@%+=:,./-]*[\w/]"
+    option, other = rf"--?[a-zA-Z][a-z-]*(?: (?:{value}))?", r"[rc][a-z0-9]{7,}(?:@[0-9a-f]+)?|[A-Z]+"
+    return re.compile(rf"\btoolgate(?: {option})*? (?:{commands})\b(?: (?:{option}|(?:{other})\b))*(?: (?:{value})$)?", re.ASCII)
+
+
+def glued(text: Safe) -> Safe:
+    """What is said to whoever is to do something, with the commands in it each in one piece."""
+    return Safe(_in_prose().sub(lambda found: found[0].replace(" ", GLUE), text))

@@ -6,7 +6,7 @@ import os
 import sys
 from typing import TextIO
 
-from .safe import Safe, line
+from .safe import Safe, line, spaced
 
 
 class Stream:
@@ -27,7 +27,7 @@ class Stream:
             from .folding import fold
 
             return all(self.raw(piece + "\n") for piece in fold(safe, self.size()[0]))
-        return self.raw(safe + "\n")
+        return self.raw(spaced(safe) + "\n")
 
     def raw(self, text: str) -> bool:
         """Writes text that its maker answers for: pure ASCII JSON, a drawn table, a prompt."""

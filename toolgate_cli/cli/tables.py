@@ -16,7 +16,7 @@ from rich.text import Text
 
 from ..core.values import NamedTuple
 from .folding import HANG, cells, fold
-from .safe import Safe, fill
+from .safe import Safe, fill, spaced
 from .streams import Stream
 from .views.shapes import Column, Sheet
 
@@ -72,12 +72,12 @@ def draw(sheet: Sheet, stream: Stream, color: bool, width: int | None = None) ->
     rule = _RULE if (stream.file.encoding or "").lower().startswith("utf") else None
     grid = _Grid(columns, _widths(columns, [natural[index] for index in beside], total), rule, color)
     if not under:
-        return grid.text(rows, header=True)
+        return spaced(grid.text(rows, header=True))
     lines = [grid.text([], header=True)]
     for row in rows:
         lines.append(grid.text([tuple(row[index] for index in beside)], header=False))
         lines += (piece + "\n" for piece in _under([(every[index], row[index]) for index in under], total))
-    return "".join(lines)
+    return spaced("".join(lines))
 
 
 def _wide(column: Column, texts: Sequence[Safe], total: int) -> Column:

@@ -53,6 +53,8 @@ def _log(ports: Ports) -> Iterator[Remark]:
     now = ports.clock.now()
     if last is not None and not chain.intact(last):
         yield Remark("log", "error", f"the last event, {last.seq}, is not as it was written", "toolgate audit verify")
+    elif last is None:
+        yield Remark("log", "ok", "nothing is recorded yet")
     elif reason is None:
         yield Remark("log", "ok", f"the head is {chain.head_text(last, identity)}", "toolgate audit verify reads all of it")
     if last is not None and last.at > now:

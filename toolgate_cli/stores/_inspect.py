@@ -28,7 +28,6 @@ _OTHERS = 0o077
 
 def inspect(path: str) -> Iterator[Remark]:
     """Changes nothing; each part is looked at whatever is wrong with the others."""
-    yield from _library()
     for part in (_place, _private, _content):
         try:
             yield from part(path)
@@ -37,15 +36,16 @@ def inspect(path: str) -> Iterator[Remark]:
         except OSError as error:
             refused = os_fault(error, path)
             yield Remark("store", "error", refused.message, refused.hint)
+    yield from _library()
 
 
 def _library() -> Iterator[Remark]:
     version = sqlite3.sqlite_version
     if sqlite3.sqlite_version_info < _SOUND:
-        said = f"SQLite {version}: its fault in checkpoints (mended in 3.51.3) cannot strike, they are made in a writer's turn alone"
+        said = f"SQLite {version} serves: checkpoints are made in a writer's turn alone, where what 3.51.3 mended of them does no harm"
         yield Remark("store", "ok", said, "let no other program write to the file")
     else:
-        yield Remark("store", "ok", f"SQLite {version}")
+        yield Remark("store", "ok", f"SQLite {version} serves")
 
 
 def _place(path: str) -> Iterator[Remark]:

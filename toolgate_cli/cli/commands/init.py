@@ -8,7 +8,7 @@ from typing import Annotated, Final
 from .. import output
 from ..declared import Argument
 from ..frame import Frame
-from ..safe import fill
+from ..safe import command, fill
 from ..views import written
 
 PURPOSE: Final = "Know"
@@ -23,5 +23,5 @@ def run(frame: Frame, folder: Folder = None) -> int:
     with frame._replace(home=where).window(begun=False) as session:
         files = session.init(where)
         output.show_list(frame, written.SCHEMA, files, None, written.to_json, written.sheet)
-    frame.note(fill("next: {}", (frame if folder is None else frame._replace(home=folder)).here("toolgate start hello")))
+    frame.note(fill("next: {}", command((frame if folder is None else frame._replace(home=folder)).here("toolgate start hello"))))
     return 0

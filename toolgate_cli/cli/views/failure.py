@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from ...core.errors import Choice
 from ...core.types import Json
-from ..safe import Safe, fill, line
+from ..safe import Safe, command, fill, line
 
 _SHORTEST = 6  # characters of what a command is about; fewer say nothing
 
@@ -25,14 +25,22 @@ def lines(
     terminal, where the comment behind a command is cut: what stood on a line of its own would be pasted as one."""
     if each:
         yield from (fill("error: {} ({})", one, to_do) if to_do else fill("error: {}", one) for one, to_do in each)
-        yield fill("hint: {}", "mend the file, then: toolgate workflow check")
+        yield fill("hint: {}", _said("mend the file, then: toolgate workflow check", width))
         return
     yield fill("error: {}", message)
     room = None if width is None else width - len("hint: ")
     for choice in _told_apart(choices, room):
         yield fill("hint: {}", _choice(choice, room))
     if hint:
-        yield fill("hint: {}", hint)
+        yield fill("hint: {}", _said(hint, width))
+
+
+def _said(hint: str, width: int | None) -> Safe:
+    if width is None:
+        return line(hint)
+    from ..folding import glued
+
+    return glued(line(hint))
 
 
 def _choice(choice: Choice, room: int | None = None) -> Safe:
@@ -40,7 +48,8 @@ def _choice(choice: Choice, room: int | None = None) -> Safe:
     about = line(choice.about)
     if room is not None:
         about = _cut(about, room - len(fill("{} # ", choice.command)))
-    return fill("{} # {}", choice.command, _quoted(about)) if about else fill("{}", choice.command)
+    copied = line(choice.command) if room is None else command(choice.command)
+    return fill("{} # {}", copied, _quoted(about)) if about else copied
 
 
 def _told_apart(choices: Sequence[Choice], room: int | None) -> Sequence[Choice]:

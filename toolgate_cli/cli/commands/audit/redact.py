@@ -9,7 +9,7 @@ from ... import ask, deciding, output, streams
 from ...declared import Argument
 from ...frame import Frame
 from ...options import NoInput, Reason, Yes
-from ...safe import fill
+from ...safe import command, fill
 from ...views import redaction
 
 PURPOSE: Final = "Know"
@@ -37,9 +37,9 @@ def run(frame: Frame, call_id: CallId, reason: Reason = None, yes: Yes = False, 
         frame.note("note: nothing was left to be erased")
     for place in erased.still:
         if place.startswith("call "):
-            frame.note(fill("next: {}", frame.here(f"toolgate audit redact {place.removeprefix('call ')} -m REASON")))
+            frame.note(fill("next: {}", command(frame.here(f"toolgate audit redact {place.removeprefix('call ')} -m REASON"))))
     if erased.fault is None:
         return 0
     deciding.tell(frame, erased.fault)
-    frame.note(fill("next: {}", frame.here(f"toolgate audit redact {erased.call_id} -m REASON")))
+    frame.note(fill("next: {}", command(frame.here(f"toolgate audit redact {erased.call_id} -m REASON"))))
     return 1

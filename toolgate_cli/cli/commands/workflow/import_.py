@@ -8,7 +8,7 @@ from typing import Annotated, Final
 from ... import output
 from ...declared import Argument, option
 from ...frame import Frame
-from ...safe import fill
+from ...safe import command, fill
 from ...views import written
 
 PURPOSE: Final = "Know"
@@ -27,5 +27,5 @@ def run(frame: Frame, folder: Folder, into: Into = None) -> int:
     with frame._replace(home=where).window(begun=False) as session:
         files = session.bring(folder, where)
         output.show_list(frame, written.SCHEMA, files, None, written.to_json, written.sheet)
-    frame.note(fill("next: {}", (frame if into is None else frame._replace(home=into)).here("toolgate workflow check")))
+    frame.note(fill("next: {}", command((frame if into is None else frame._replace(home=into)).here("toolgate workflow check"))))
     return 0
