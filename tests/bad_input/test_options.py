@@ -20,7 +20,7 @@ WRONG = [
     "pending list --limit", "pending list --limit 0", "pending list --limit -1", "pending list --limit x", "pending list --limit 1.5",
     "pending list --limit 1000001", f"runs list --limit {'9' * 30}", f"events --limit {'9' * 5000}", "events --since -1",
     "events --since x",
-    f"events --since {'9' * 19}", "events --since 5:zz", "events --since 5:AB", "events --type NOPE", "events --type run_started",
+    f"events --since {'9' * 19}", "events --since 5:zz", "events --since 5:AB", "events --type NOPE", "events --type run_begun",
     "events -f --json", "events -f --limit 3", "runs list --status X", "wait r1 --timeout x", "wait r1 --timeout -1s",
     "wait r1 --timeout 0s",
     f"wait r1 --timeout {'9' * 20}d", "wait r1 --timeout 1.5h", "wait r1 --for x", "wait r1 --for", "pending list -o xml",

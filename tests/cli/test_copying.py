@@ -17,7 +17,7 @@ from toolgate_cli.cli.views import doctor
 from toolgate_cli.core.errors import Choice, ToolgateError
 from toolgate_cli.runtime.answers import Advice, Remark
 
-from .given import CALL, REF, RUN, FakeDesk, answer, waiting
+from .given import CALL, REF, RUN, answer, waiting
 
 PLAIN = f"toolgate --db /tmp/guest5/work/other/x.db approve {RUN} --step one"
 LONG = f"toolgate -C /srv/home --db /srv/home/x.db continue-tool {REF} --outcome-file FILE --may-run-twice"

@@ -50,6 +50,18 @@ def test_a_status_is_known_in_any_case(home: Path) -> None:
     assert toolgate(home, "runs", "list", "--status", "complete").returncode == 2
 
 
+def test_a_type_of_event_is_known_in_any_case(home: Path) -> None:
+    told = [toolgate(home, "events", "--type", word, "-o", "tsv").stdout for word in ("RUN_STARTED", "run_started", "Run_Started")]
+    assert len(set(told)) == 1 and "RUN_STARTED" in told[0]
+    assert toolgate(home, "events", "--type", "run_begun").returncode == 2
+
+
+def test_an_empty_recovery_is_no_table_of_nothing(tmp_path: Path) -> None:
+    assert toolgate(tmp_path, "init", str(tmp_path)).returncode == 0
+    shown = {form: toolgate(tmp_path, "recover", "-o", form).stdout for form in ("table", "tsv", "jsonl")}
+    assert shown["table"] == shown["jsonl"] == "" and shown["tsv"].startswith("run_id\t")
+
+
 def test_what_is_empty_says_so_beside_the_answer(tmp_path: Path) -> None:
     home = tmp_path
     assert toolgate(home, "init", str(home)).returncode == 0

@@ -18,6 +18,7 @@ from toolgate_cli.cli.tables import draw
 from toolgate_cli.cli.views import card, events, pending, runs, tools, workflows
 from toolgate_cli.cli.views import run as one
 from toolgate_cli.cli.views.shapes import Column, Sheet
+from toolgate_cli.core.config import Condition, ExitRules, FailWhen
 from toolgate_cli.runtime.answers import Checked
 
 from .given import CALL, COMMANDS, HEAD, HOSTILE, REF, RUN, FakeDesk, answer, edited, event, tool, view, waiting
@@ -322,6 +323,24 @@ def test_a_tool_is_shown_with_what_it_starts():
         ("command", "argv", '["git","tag"]'),
         ("command", "cwd", '"."'),
     ]
+
+
+def test_a_tool_is_shown_with_how_its_ends_are_told_as_its_file_says_it() -> None:
+    rules = ExitRules((75,), (64, 65), {3: "DECLINED"}, 70)
+    fails = FailWhen(Condition("/status", "eq", "declined"), "REFUND_DECLINED")
+    made = tool()._replace(exit=rules, fail_when=(fails,), tenant_of="/tenant", output_schema={"type": "object"})
+    shown = [(f"{field.group}.{field.name}" if field.group else field.name, field.value) for field in tools.fields(made)]
+    assert [one for one in shown if one[0].startswith(("exit", "may", "fail", "tenant", "output"))] == [
+        ("tenant of", "/tenant"),
+        ("may confirm", "true"),
+        ("exit.not_dispatched", "[75]"),
+        ("exit.permanent", "[64,65]"),
+        ("exit.business", '{"3":"DECLINED"}'),
+        ("exit.confirm", "70"),
+        ("fail when", '{"at":"/status","eq":"declined","code":"REFUND_DECLINED","on_missing":"fail"}'),
+        ("output schema", '{"type":"object"}'),
+    ]
+    assert not [field for field in tools.fields(tool()) if field.group == "exit" or field.name in ("may confirm", "fail when")]
 
 
 PATH = "/home/ada/projects/ledger/workflows/a-workflow-that-refunds.toml"

@@ -10,7 +10,7 @@ FORM = [{"id": "street", "type": "TEXT", "label": "Street", "required": True}]
 
 
 def test_it_asks_for_its_form() -> None:
-    assert plan(Fields("address"), FakeView(forms={"address": FORM})) == AskPerson(FORM, "answers to the form address are asked for")
+    assert plan(Fields("address"), FakeView(forms={"address": FORM})) == AskPerson(FORM, 'answers to the form "address" are asked for')
 
 
 def test_answers_are_the_persons_and_bare_only_where_the_step_says_so() -> None:

@@ -22,9 +22,11 @@ TYPES: Final = (
 )
 
 
-def check(type: str) -> None:
-    """Raises `usage` for what is no type of event."""
-    if type not in TYPES:
-        near = get_close_matches(type.upper(), TYPES, 2, 0.6)
+def meant(type: str) -> str:
+    """The type as it is spelt, whatever its case was. Raises `usage` for what is no type of event."""
+    spelt = type.upper()
+    if spelt not in TYPES:
+        near = get_close_matches(spelt, TYPES, 2, 0.6)
         hint = f"did you mean {' or '.join(near)}" if near else f"one of {', '.join(TYPES)}"
         raise ToolgateError("usage", f"--type {type}: no event is of this type", hint)
+    return spelt

@@ -125,7 +125,7 @@ def fill(template: str, *values: object) -> Safe:
 
 
 def command(text: str) -> Safe:
-    """A command of ours, which is to be copied: a terminal is given it in one piece where that is possible. For `Stream.line` and tables."""
+    """A command of ours, which is to be copied: a terminal is shown it in one piece where that is possible. For lines and tables."""
     return Safe(line(text).replace(" ", GLUE))
 
 

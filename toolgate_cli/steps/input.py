@@ -21,7 +21,7 @@ def plan(step: Fields, view: View) -> Intent:
         if why := _keys.defect(key):
             return Fail(f"an answer may not write {key}: {why}")  # said before a person is bothered
     if not isinstance(view.arrived, Answered):
-        return AskPerson(view.form(step.form), f"answers to the form {step.form} are asked for")
+        return AskPerson(view.form(step.form), f'answers to the form "{step.form}" are asked for')
     writes: list[Write] = []
     for item, value in view.arrived.values.items():
         writes.append(Write(f"{step.form}.{item}", value, "user"))

@@ -41,7 +41,7 @@ def run(frame: Frame, run_id: MaybeRun = None, type: Type = None, since: Since =
     if type is not None:
         from .. import event_types
 
-        event_types.check(type)
+        type = event_types.meant(type)
     if follow and (frame.format() == "json" or limit is not None):
         raise ToolgateError("usage", "--follow has no end: not one JSON object, no --limit", "-o jsonl is one object a line")
     with frame.window() as session:

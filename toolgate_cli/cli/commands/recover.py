@@ -32,7 +32,8 @@ def run(frame: Frame, run_id: MaybeRun = None, owner_dead: OwnerDead = None, acc
             frame.note(_accepted(session.accept_rollback()))
         answers = session.recover(run_id, owner_dead)
         head = answers[-1].head if answers else session.head()
-        output.show_list(frame, SCHEMA, answers, head, runs.answer_json, runs.answer_sheet)
+        if answers or frame.format() != "table":  # the note says it, and a person has no use for a header alone
+            output.show_list(frame, SCHEMA, answers, head, runs.answer_json, runs.answer_sheet)
     if not answers and not accept_rollback:
         frame.note("nothing to recover")
     for answer in answers:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 from ...core import durations
-from ...core.config import Tool
+from ...core.config import ExitRules, FailWhen, Tool
 from ...core.types import Json
 from ..safe import Safe, show_json
 from . import probes
-from .shapes import Column, Fields, Sheet, cell, field, members
+from .shapes import Column, Field, Fields, Sheet, cell, field, members
 
 SCHEMA: Final = "toolgate.tools/1"
 TOOL_SCHEMA: Final = "toolgate.tool/1"
@@ -56,7 +56,36 @@ def fields(tool: Tool) -> Fields:
     table = tool.declared.get("table") if isinstance(tool.declared, dict) else None
     started = members(tool.provider, table) if isinstance(table, dict) else ()  # what is started, as the file says it
     asked = probes.tables(tool.declared) if isinstance(tool.declared, dict) else ()
-    return (*said, *started, *asked, field("input schema", show_json(tool.schema)))
+    return (*said, *_ends(tool), *started, *asked, field("input schema", show_json(tool.schema)))
+
+
+def _ends(tool: Tool) -> Iterator[Field]:
+    """What of a call's end is told from its exit code and its result, and whose its resource is."""
+    if tool.tenant_of is not None:
+        yield field("tenant of", tool.tenant_of)
+    if tool.exit.confirm is not None:
+        yield field("may confirm", Safe("true"))
+    if exits := _exits(tool.exit):
+        yield from members("exit", exits)
+    yield from (field("fail when", show_json(_condition(fails))) for fails in tool.fail_when)
+    if tool.output_schema is not None:
+        yield field("output schema", show_json(tool.output_schema))
+
+
+def _exits(rules: ExitRules) -> dict[str, Json]:
+    business: Json = {str(code): word for code, word in rules.business.items()}
+    said: dict[str, Json] = {
+        "not_dispatched": list(rules.not_dispatched),
+        "permanent": list(rules.permanent),
+        "business": business,
+        "confirm": rules.confirm,
+    }
+    return {name: value for name, value in said.items() if value not in (None, [], {})}
+
+
+def _condition(fails: FailWhen) -> Json:
+    at, op, value = fails.condition
+    return {"at": at, op: value, "code": fails.code, "on_missing": fails.on_missing}
 
 
 def _word(name: str, value: object) -> Safe:
