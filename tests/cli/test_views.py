@@ -317,6 +317,22 @@ def test_digests_are_short_for_people_alone():
     assert "ab" * 32 in next(iter(events.wide_sheet([told]).rows))[-1] and events.to_json(told)["payload"]["row"] == "ab" * 32
 
 
+@pytest.mark.parametrize("width", [80, 140])
+def test_an_event_of_a_call_says_which_tool_on_a_terminal_too(width):
+    told = event()._replace(capability="deploy.ship")
+    lines = draw(events.sheet([told, told._replace(capability=None, call_id=None)]), OUT, False, width).splitlines()
+    assert sum("deploy.ship" in text for text in lines) == 1
+    assert ("    capability: deploy.ship" in lines) == (width == 80) and ("capability" in lines[0]) == (width == 140)
+
+
+def test_the_calls_of_a_run_are_told_with_how_each_ended():
+    said = [("c1", "REQUESTED"), ("c1", "APPROVAL_PENDING"), ("c2", "STARTED"), ("c1", "STARTED"), ("c2", "FAILED"), ("c1", "COMPLETED"),
+            ("c2", "OVERRIDE_REJECTED"), ("c1", "LATE_RESULT")]  # fmt: skip
+    told = [event()._replace(call_id=id, type=f"TOOL_INVOCATION_{type}", capability=f"tool.{id}", step_id="s") for id, type in said]
+    assert [*one.call_lines(told)] == ["calls:", "  c1: COMPLETED: tool.c1, s", "  c2: FAILED: tool.c2, s"]
+    assert [*one.call_lines([event()._replace(type="REDACTED")])] == []
+
+
 def test_a_tool_is_shown_with_what_it_starts():
     shown = tools.fields(tool()._replace(provider="command", declared={"table": {"argv": ["git", "tag"], "cwd": "."}}))
     assert [(field.group, field.name, field.value) for field in shown if field.group] == [

@@ -43,7 +43,7 @@ def _payload(event: Event) -> Json:
 
 _COLUMNS: Final = (
     *(Column(name, True) for name in ("seq", "at", "type", "call_id")),
-    *(Column(name) for name in ("actor", "step")),
+    *(Column(name) for name in ("actor", "step", "capability")),
     Column("payload", least=60),
 )
 _WIDE: Final = ("seq", "at", "run_id", "call_id", "type", "step", "capability", "attempt", "actor", "payload")
@@ -52,7 +52,8 @@ _WIDE: Final = ("seq", "at", "run_id", "call_id", "type", "step", "capability", 
 def sheet(events: Iterable[Event]) -> Sheet:
     """For a terminal."""
     return Sheet(
-        _COLUMNS, ((cell(e.seq), moment(e.at), cell(e.type), *map(cell, (e.call_id, e.actor, e.step_id)), _said(e)) for e in events)
+        _COLUMNS,
+        ((cell(e.seq), moment(e.at), cell(e.type), *map(cell, (e.call_id, e.actor, e.step_id, e.capability)), _said(e)) for e in events),
     )
 
 

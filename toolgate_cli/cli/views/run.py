@@ -108,6 +108,22 @@ def state_fields(view: RunView, rows: Sequence[Waiting]) -> Fields:
     )
 
 
+_OF_A_CALL: Final = "TOOL_INVOCATION_"
+_NO_END: Final = ("VOTED", "OVERRIDE_REJECTED", "LATE_RESULT")  # they change nothing of how a call stands
+
+
+def call_lines(events: Iterable[Event]) -> Iterator[Safe]:
+    """The calls of a run in the order in which they were asked for, with the last that the log says of each."""
+    last: dict[str, Event] = {}
+    for event in events:
+        if event.call_id is not None and event.type.startswith(_OF_A_CALL) and event.type.removeprefix(_OF_A_CALL) not in _NO_END:
+            last[event.call_id] = event
+    if last:
+        yield Safe("calls:")
+    for id, event in last.items():
+        yield fill("  {}: {}: {}, {}", id, event.type.removeprefix(_OF_A_CALL), event.capability, event.step_id)
+
+
 def _why(event: Event) -> str:
     told = json.loads(event.payload) if event.payload is not None else {}
     return str(told.get("reason"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import Final
 
 from ... import deciding, output
@@ -17,14 +18,15 @@ PURPOSE: Final = "Look"
 def run(frame: Frame, run_id: RunId) -> int:
     """Show a run: where it stands, outputs, context, what waits.
 
-    On a terminal also its steps, as a tree: done, here, skipped, to come.
+    On a terminal also its steps, as a tree (done, here, skipped, to come), and its calls with how each stands or ended.
     """
     frame.format()
     with frame.window() as session:
         view, rows, head = session.show_run(run_id)
         output.show_one(frame, lambda: runs.state_json(view, rows, head), lambda: runs.state_fields(view, rows))
         if frame.format() == "table":
-            all(OUT.line(text) for text in outline.run_lines(session.progress(view.run.id)))
+            called, _ = session.events(view.run.id, None, 0, None)
+            all(OUT.line(text) for text in chain(outline.run_lines(session.progress(view.run.id)), runs.call_lines(called)))
         advised = session.next(view.run, rows)
     if view.changed:
         frame.note(f"note: {runs.CHANGED}")
