@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from toolgate_cli.cli.views import card, pending
+
 from . import texts
-from .fakes import OK
+from .fakes import COMPLETE, OK, call
 from .kit import Home
 
 
@@ -27,6 +29,22 @@ def test_a_gate_behind_a_call_without_a_result_shows_what_became_of_it(home: Hom
     home.decide(verb, run, reason="not today")
     output, values = shown(home, run)
     assert output is None and values == {f"tool.{tool}.error": "not today" if verb == "reject" else "by hand only"}
+
+
+def test_a_gate_behind_an_agent_shows_the_calls_it_made_and_how_each_ended(home: Home) -> None:
+    agent = texts.step("s", "agent", agent="clerk", writes=["*"], gate="approval")
+    home.models.turns["s"] = [[call("free.send", n=1), call("ask.send", to="p\u0430y")], [COMPLETE]]
+    home.write(held=texts.flow("held", agent, texts.AFTER))
+    run = home.start("held")
+    home.decide("reject", run, reason="not today")
+    [waiting] = home.desk().pending(run, 10)[0]
+    assert waiting.row.origin == "STEP_APPROVAL"
+    made = [field for field in card.fields(waiting) if field.group == "calls"]
+    assert [field.name for field in made] == [one.call.id for one in waiting.made]
+    assert [field.value for field in made] == ['succeeded: free.send {"n":1}', 'rejected: ask.send {"to":"p\u0430y"}']
+    [warning] = [field.value for field in card.fields(waiting) if field.name == "warning"]
+    assert warning.startswith(f"{waiting.made[1].call.id}/to has ")
+    assert "made" not in pending.to_json(waiting)
 
 
 def test_a_gate_behind_an_assignment_shows_its_values_and_none_of_before(home: Home) -> None:

@@ -15,11 +15,18 @@ EffectWord = Literal[
 ]
 
 
+class Made(NamedTuple):
+    """A call that an agent asked for, and how it was settled (None: it is not)."""
+
+    call: Call
+    ended: str | None
+
+
 class Waiting(NamedTuple):
     """An open row with everything that a person is to see of it. `definition`: the pinned tool (None for other waits);
     `approvals`: names of those who voted; `form`: the items of an INPUT row; `output`: what a step at its gate completed with;
     `before`: the call as it was before it was edited; `values`: what a step at its gate that completed with nothing has written instead,
-    by key."""
+    by key; `made`: the calls that the agent of such a step has asked for."""
 
     row: Row
     workflow: str
@@ -33,6 +40,7 @@ class Waiting(NamedTuple):
     output: Json = None
     before: Call | None = None
     values: Mapping[str, Json] | None = None
+    made: tuple[Made, ...] = ()
 
     def decided_as(self, call: Call) -> Waiting:
         """The same with another revision of its call, which an edit would make."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, cast
 
 from ..core import canonical, chain, digests, scopes, verbs
@@ -12,7 +12,7 @@ from ..core.fields import HIDDEN
 from ..core.records import Call, Row, Run, RunQuery
 from ..core.types import Json, Provenance
 from . import departed, ownership, redacted, sealing, standing
-from .answers import Advice, Answer, EffectWord, RunView, Waiting
+from .answers import Advice, Answer, EffectWord, Made, RunView, Waiting
 
 if TYPE_CHECKING:
     from .ports import Ports
@@ -42,7 +42,17 @@ def waiting(ports: Ports, tx: Reader, row: Row, workflow: str) -> Waiting:
         output,
         _before(tx, stored[0]) if stored else None,
         _written(tx, row) if at_its_gate and output is None else None,
+        tuple(_made(tx, row)) if at_its_gate else (),
     )
+
+
+def _made(tx: Reader, row: Row) -> Iterator[Made]:
+    """The calls of the turns of a step, in their order."""
+    for turn in tx.turns(row.run_id, row.step):
+        commands = canonical.parse(turn.commands)
+        ids = [str(each["call"]) for each in commands if isinstance(each, dict) and "call" in each] if isinstance(commands, list) else ()
+        for call, outcome in filter(None, map(tx.call, ids)):
+            yield Made(call, outcome.status if outcome else None)
 
 
 def _before(tx: Reader, call: Call) -> Call | None:

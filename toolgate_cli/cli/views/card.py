@@ -9,7 +9,7 @@ from ... import plugins
 from ...core import changes, tables
 from ...core.errors import ToolgateError
 from ...core.types import Json
-from ...runtime.answers import Waiting
+from ...runtime.answers import Made, Waiting
 from ..safe import Safe, fill, show_json
 from . import probes
 from .pending import arguments, title
@@ -46,7 +46,14 @@ def _fields(waiting: Waiting) -> Iterator[Field]:
     yield from _form(waiting.form)
     if row.origin in ("STEP_APPROVAL", "REVIEW"):
         yield from members("values", dict(waiting.values)) if waiting.values else members("output", waiting.output)
+        yield from (Field(fill("{}", made.call.id), _made(made), "calls") for made in waiting.made)
     yield from (field("warning", text) for text in warnings(waiting))
+
+
+def _made(made: Made) -> Safe:
+    given = made.call.arguments
+    told = "arguments not stored" if given is None else show_json(json.loads(given))
+    return fill("{}: {} {}", made.ended or "not settled", made.call.capability, told)
 
 
 def _call(waiting: Waiting) -> Iterator[Field]:

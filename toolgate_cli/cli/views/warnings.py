@@ -59,6 +59,9 @@ def _texts(waiting: Waiting) -> Iterator[tuple[_Place, str]]:
     yield from ((_Place(name), text) for name, text in said.items() if text)
     yield from _decoded(_Place("form"), waiting.form)
     yield from _decoded(_Place("output"), waiting.output)
+    for made in waiting.made:
+        if made.call.arguments is not None:
+            yield from _decoded(_Place(made.call.id), json.loads(made.call.arguments))
     if call is not None:
         yield from ((_Place("requested by"), text) for text in (call.requested_by,) if text)
     yield from ((_Place("approved by"), name) for name in waiting.approvals)
