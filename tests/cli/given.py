@@ -155,6 +155,9 @@ class FakeDesk:
             Advice(f"toolgate answer {subject}") if waiting.call is None else Advice(f"toolgate retry {subject}", "mend the cause, then"),
         )
 
+    def as_now(self, target: Waiting) -> Waiting:
+        return target
+
     def __getattr__(self, name: str) -> Any:
         answers = {
             "select": waiting("APPROVAL_REQUIRED", self.text),

@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from toolgate_cli.core.errors import ToolgateError
-from toolgate_cli.core.quorum import may_decide, votes_left
+from toolgate_cli.core.quorum import is_out_of_reach, may_decide, votes_left
 from toolgate_cli.core.records import Row, Vote
 from toolgate_cli.core.types import Origin, Verb
 
@@ -137,3 +137,14 @@ def test_what_telling_persons_apart_needs_is_imported_beforehand(needed: int, se
         f"warm([{rule}])\nassert ('unicodedata' in sys.modules) is {wanted}"
     )
     subprocess.run([sys.executable, "-c", said], check=True)
+
+
+@pytest.mark.parametrize(("needed", "voted", "separate", "out"), [
+    (4, (), False, False), (5, (), False, True), (4, (), True, True), (3, (), True, False),
+    (4, ("alice", "bob", "carol"), False, False), (4, ("bob", "carol", "dan"), True, True), (3, ("bob", "Bob"), True, False),
+    (4, ("eve", "bob"), False, False), (3, ("mallory",), True, False),
+])  # fmt: skip
+def test_it_is_known_when_nobody_is_left_over(needed: int, voted: tuple[str, ...], separate: bool, out: bool) -> None:
+    row = ROW._replace(approvals_needed=needed, separate_requester=separate)
+    assert is_out_of_reach(row, voted, "ALICE", APPROVERS) is out
+    assert not is_out_of_reach(row._replace(approver_scope=None), voted, "alice", APPROVERS)

@@ -38,6 +38,15 @@ def votes_left(row: Row, votes: Sequence[Vote], approvers: Mapping[str, tuple[st
     return max(0, row.approvals_needed - len(valid))
 
 
+def is_out_of_reach(row: Row, voted: Iterable[str], requester: str, approvers: Mapping[str, tuple[str, ...]]) -> bool:
+    """Whether fewer people are left over who may approve than are still wanted. `voted`: who has approved; without a scope anybody may."""
+    if row.approver_scope is None:
+        return False
+    valid = {folded(actor) for actor in voted if _holds_scope(row, actor, approvers)}
+    out = valid | ({folded(requester)} if row.separate_requester else set())
+    return len({*map(folded, _holders(row, approvers))} - out) < row.approvals_needed - len(valid)
+
+
 def _starts(row: Row, verb: Verb) -> bool:
     """Rejecting, giving up and asking for an approval again are open to the requester: none of them lets the call run."""
     return verb == "approve" or (verb == "retry" and row.origin != "APPROVAL_REQUIRED")

@@ -26,7 +26,8 @@ class Waiting(NamedTuple):
     """An open row with everything that a person is to see of it. `definition`: the pinned tool (None for other waits);
     `approvals`: names of those who voted; `form`: the items of an INPUT row; `output`: what a step at its gate completed with;
     `before`: the call as it was before it was edited; `values`: what a step at its gate that completed with nothing has written instead,
-    by key; `made`: the calls that the agent of such a step has asked for."""
+    by key; `made`: the calls that the agent of such a step has asked for. Only where
+    the files were read: `out_of_reach`: nobody is left over to approve it; `changed`: what of its tool is not as it was parked."""
 
     row: Row
     workflow: str
@@ -41,6 +42,16 @@ class Waiting(NamedTuple):
     before: Call | None = None
     values: Mapping[str, Json] | None = None
     made: tuple[Made, ...] = ()
+    out_of_reach: bool = False
+    changed: str | None = None
+
+    def held_to(self, approvers: Mapping[str, tuple[str, ...]]) -> Waiting:
+        """The same, with whether anybody is left over to approve it by these scopes."""
+        if self.call is None or self.row.origin != "APPROVAL_REQUIRED":
+            return self
+        from ..core import quorum  # a listing has no use for it
+
+        return self._replace(out_of_reach=quorum.is_out_of_reach(self.row, self.approvals, self.call.requested_by, approvers))
 
     def decided_as(self, call: Call) -> Waiting:
         """The same with another revision of its call, which an edit would make."""

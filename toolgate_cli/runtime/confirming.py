@@ -57,7 +57,7 @@ def _why(case: Case, verdict: Park) -> str:
     """What keeps it from going on; what a rule says to whoever approves is none of it where the tool is another."""
     if not verdict.superseded:
         return verdict.reason
-    return f"its tool changed since it asked: {parking.changed(case.unit, case.row, verdict)}"
+    return f"its tool changed since it asked: {parking.changed(case.unit.tx, case.row, verdict.definition)}"
 
 
 def _refused(case: Case, verdict: Park) -> ToolgateError:

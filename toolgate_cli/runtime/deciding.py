@@ -251,7 +251,9 @@ def _begin(case: Case, claimed: Row, verdict: Start, effect: EffectWord) -> Deci
 
 def _with_changes(unit: Unit, row: Row, verdict: Park) -> Park:
     """The same, with what of the tool is not as it was parked."""
-    return verdict._replace(reason=f"{verdict.reason} (changed since it was asked for: {parking.changed(unit, row, verdict)})")
+    return verdict._replace(
+        reason=f"{verdict.reason} (changed since it was asked for: {parking.changed(unit.tx, row, verdict.definition)})"
+    )
 
 
 def _parked_again(verdict: Park, row: Row, *, asked_again: bool = False, as_edited: str = "") -> ToolgateError | None:

@@ -185,7 +185,8 @@ class Desk(Window):
         recovery.end_survivors(self._ports, target.row)
         said = (dict(given) for given in (decision.outcome, decision.arguments) if given is not None)
         engine = self._engine(target.row.run_id, decision.reason, *said, seen=seen)
-        effect = deciding.decide(engine, target.row, decision, None if ask is None else lambda call: ask(target.decided_as(call)))
+        scopes = engine.world.config.approvers
+        effect = deciding.decide(engine, target.row, decision, ask and (lambda call: ask(target.decided_as(call).held_to(scopes))))
         return self._answer(target.row.run_id, effect, engine)
 
     def _step(self, target: Waiting, word: Word, ask: Consent = None) -> Answer:
@@ -291,7 +292,8 @@ class Desk(Window):
         if fault is not None:
             self._ports.owners.mine()  # asked for below, where no lock is taken any more
         try:
-            return looking.answer(self._ports, run, effect, None if fault is None else self.without_secrets(fault))
+            told = None if fault is None else self.without_secrets(fault)
+            return looking.answer(self._ports, run, effect, told, None if engine is None else engine.world.config.approvers)
         except ToolgateError as unread:
             raise ToolgateError("failed", f"what was decided stays decided, and cannot be shown: {unread.message}", unread.hint) from None
         except LACKING as lacking:

@@ -151,13 +151,21 @@ def _view(tx: Reader, run: Run) -> RunView | None:
         return None
 
 
-def answer(ports: Ports, run_id: str, effect: EffectWord, fault: ToolgateError | None = None) -> Answer:
+def answer(
+    ports: Ports,
+    run_id: str,
+    effect: EffectWord,
+    fault: ToolgateError | None = None,
+    approvers: Mapping[str, tuple[str, ...]] | None = None,
+) -> Answer:
     """How a run stands after a verb. `fault`: what kept it from being carried on; whatever this process still holds of it is then left
-    behind."""
+    behind. `approvers`: who holds which scope (None: the files were not read)."""
     with ports.store.read() as tx:
         run = tx.run(run_id)
         assert run is not None, run_id
         rows = _rows(ports, tx, tx.find_by_run(run_id), run_id, ports.owners.mine() if fault else None)
+        if approvers is not None:
+            rows = tuple(waiting.held_to(approvers) for waiting in rows)
         next = () if (run.status, effect) == ("FAILED", "rejected") else advised(ports, tx, run, rows, left=fault is not None)
         return Answer(effect, run_view(tx, run), rows, head(tx), next, fault)
 
@@ -181,4 +189,9 @@ def advised(ports: Ports, tx: Reader, run: Run, rows: Sequence[Waiting], *, left
     if run.status in ("PAUSED", "RUNNING") and not rows:
         driven = run.owner is not None and not left and ownership.alive(ports, run.owner)
         return () if driven else (Advice(verbs.command(verbs.state_of(run.status, None), run.id)),)
-    return tuple(standing.advice(tx, run, waiting.row, seen) for waiting in rows)
+    return tuple(_unreachable(waiting) if waiting.out_of_reach else standing.advice(tx, run, waiting.row, seen) for waiting in rows)
+
+
+def _unreachable(waiting: Waiting) -> Advice:
+    first = f"nobody is left over to approve it: put somebody into the scope {waiting.row.approver_scope} of [approvers], or"
+    return Advice(verbs.command("APPROVAL_REQUIRED", waiting.ref, verb="reject"), first)

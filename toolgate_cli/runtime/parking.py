@@ -15,6 +15,7 @@ from .sealing import tells
 from .unit import Unit
 
 if TYPE_CHECKING:
+    from ..core.world import Ready
     from .store import Reader
 
 ARGUMENTS = f"arguments/{__version__}"  # the checker under which validated arguments are remembered
@@ -63,12 +64,12 @@ def park(unit: Unit, run: Run, call: Call, was: Row | None, verdict: Park) -> Ro
     return keep(unit, run, call, _who_decides(unit, row, was, verdict), verdict.event, facts)
 
 
-def changed(unit: Unit, row: Row, verdict: Park) -> str:
-    """What of the tool's definition is not as the row was parked under, as places in it."""
-    was = unit.tx.definition(row.definition) if row.definition else None
+def changed(tx: Reader, row: Row, ready: Ready | None) -> str:
+    """What of the tool's definition is not as the row was parked under, as places in it. `ready`: the tool as it is now."""
+    was = tx.definition(row.definition) if row.definition else None
     found: list[str] = []
-    if was is not None and verdict.definition is not None:
-        found = changes.places(canonical.parse(was.body), canonical.parse(verdict.definition.definition))
+    if was is not None and ready is not None:
+        found = changes.places(canonical.parse(was.body), canonical.parse(ready.definition))
     return ", ".join(found) or "the tool"
 
 

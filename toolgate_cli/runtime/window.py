@@ -7,6 +7,7 @@ It imports nothing of what decides or drives: a listing is not to pay for it.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from ..core import chain
@@ -58,6 +59,24 @@ class Window:
         with self._ports.store.read() as tx:
             run = tx.run(waiting.row.run_id)
         return () if run is None else self.next(run, (waiting,))
+
+    def as_now(self, target: Waiting) -> Waiting:
+        """The same, held against the files as they are now; as it is where those cannot be read."""
+        from ..core.world import Needs
+
+        call, row = target.call, target.row
+        with suppress(ToolgateError):
+            world = self._load()
+            target = target.held_to(world.config.approvers)
+            if call is not None and row.definition is not None and call.capability in world.config.tools:
+                self._world = world = self._ports.files.prepare(world, Needs(tools=(call.capability,)))
+                ready = world.ready[call.capability]
+                if ready.digest != row.definition:
+                    from . import parking
+
+                    with self._ports.store.read() as tx:
+                        target = target._replace(changed=parking.changed(tx, row, ready))
+        return target
 
     def runs(self, status: Status | None, limit: int) -> tuple[tuple[RunView, ...], str]:
         self._notice()

@@ -47,7 +47,16 @@ def _fields(waiting: Waiting) -> Iterator[Field]:
     if row.origin in ("STEP_APPROVAL", "REVIEW"):
         yield from members("values", dict(waiting.values)) if waiting.values else members("output", waiting.output)
         yield from (Field(fill("{}", made.call.id), _made(made), "calls") for made in waiting.made)
+    yield from _by_the_files(waiting)
     yield from (field("warning", text) for text in warnings(waiting))
+
+
+def _by_the_files(waiting: Waiting) -> Iterator[Field]:
+    """What a yes would come to, where the files of the home were read."""
+    if waiting.changed is not None:
+        yield field("warning", fill("its tool changed since ({}): it is not started as it is shown here", waiting.changed))
+    if waiting.out_of_reach:
+        yield field("warning", "nobody is left over to approve it: too few people of its scope may")
 
 
 def _made(made: Made) -> Safe:

@@ -159,4 +159,5 @@ def _votes(waiting: Waiting) -> str:
     but = [*given, *([waiting.call.requested_by] if row.separate_requester and waiting.call else [])]
     whose = f"{row.approver_scope}" if row.approver_scope else "anybody"
     others = f", but not {', '.join(dict.fromkeys(but))}" if but else ""
+    others += "; nobody is left over" if waiting.out_of_reach else ""
     return f"{len(given)} of {row.approvals_needed} approvals{by}; may approve: {whose}{others}"

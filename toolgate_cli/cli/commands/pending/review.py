@@ -70,7 +70,7 @@ def _answers(frame: Frame, rows: Iterable[Waiting], codes: list[int]) -> Iterato
         ERR.line(fill("---- {} of {} ----", number, len(shown)))
         try:
             with frame.session() as session:
-                target = _chosen(session, seen)
+                target = session.as_now(_chosen(session, seen))  # a yes reads the files in any case
                 word = _asked(target)
                 if word == "quit":
                     return

@@ -23,7 +23,8 @@ def run(frame: Frame, words: Words = None) -> int:
         if frame.format() in ("json", "jsonl"):
             output.show_list(frame, pending.SCHEMA, [waiting], head, pending.to_json, pending.sheet)
         else:
-            output.show_fields(frame, card.fields(waiting))
+            person = frame.format() == "table"  # who has the files read beside the store for it
+            output.show_fields(frame, card.fields(session.as_now(waiting) if person else waiting))
         deciding.believed(frame, session)
         deciding.say_next(frame, session.next_of(waiting))
     return 0
