@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import gzip
 import json
 import os
@@ -14,6 +15,7 @@ from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
+import httpx2
 import pytest
 from contracts.kit_providers import Claim
 from peers import servers
@@ -28,7 +30,8 @@ from toolgate_cli.providers import _mcp_calls, _mcp_wire, mcp
 from toolgate_cli.runtime.plugs import InvokeLimits
 
 TOOLS = (
-    "answers", "streams", "drips", "drops", "fails", "gone", "busy", "twice", "strange", "redirects", "big", "late", "inexact", "zipped",
+    "answers", "streams", "drips", "drops", "fails", "gone", "busy", "twice", "strange", "redirects", "moves", "big", "late", "inexact",
+    "zipped",
 )  # fmt: skip
 LISTED: list[dict[str, Json]] = [{"name": name, "inputSchema": {"type": "object"}} for name in TOOLS]
 LISTED.append({"name": "bad", "inputSchema": "none"})
@@ -132,6 +135,9 @@ class Handler(BaseHTTPRequestHandler):
 
     def redirects(self, _: Any) -> None:
         self.reply(b"", status=307, Location=f"http://localhost:{self.server.server_address[1]}/mcp")
+
+    def moves(self, _: Any) -> None:
+        self.reply(b"", status=307, Location="/mcp/")
 
     def big(self, _: Any) -> None:
         self.result({"resultType": "complete", "content": [{"type": "text", "text": "x" * 3_000_000}]})
@@ -250,7 +256,8 @@ def test_what_cannot_be_sent_as_it_was_shown_is_not_sent(url: str, monkeypatch: 
         ("zipped", "uncertain", False, "compressed"),
         ("fails", "uncertain", False, "HTTP 500"),
         ("twice", "uncertain", False, "DUPLICATE_KEY"),
-        ("redirects", "uncertain", False, "the server far: "),
+        ("redirects", "uncertain", False, "not followed"),
+        ("moves", "uncertain", False, "not followed"),
     ],
 )
 def test_each_answer_is_what_it_is_and_the_next_call_is_answered(url: str, tool: str, ended: str, ok: bool, says: str) -> None:
@@ -259,6 +266,39 @@ def test_each_answer_is_what_it_is_and_the_next_call_is_answered(url: str, tool:
     assert call(url, "answers", {"x": 1}).output == '{"x":1}'
     assert len([1 for message, _ in Handler.heard if message.get("params", {}).get("name") == tool]) == 1  # and nowhere else, and not again
     assert not [1 for _, headers in Handler.heard if "authorization" in map(str.lower, headers)]  # none was declared
+
+
+class Lost(httpx2.AsyncBaseTransport):
+    """Whoever asks for the stream of events is kept waiting, and then there is nobody; the call is taken, and its connection lost."""
+
+    def __init__(self) -> None:
+        self.taken = asyncio.Event()
+        self.refused = asyncio.Event()
+
+    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
+        if request.method == "GET":
+            await self.taken.wait()
+            self.refused.set()
+            raise httpx2.ConnectError("nobody is there")
+        self.taken.set()
+        await self.refused.wait()
+        await asyncio.sleep(0)
+        raise httpx2.ReadError("it was lost")
+
+
+def test_a_call_that_was_sent_is_not_unsent_by_another_request_that_finds_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def both() -> tuple[bool, str]:
+        wire = _mcp_wire.Wire()
+        monkeypatch.setattr(wire, "_inner", Lost())
+        stream = asyncio.ensure_future(wire.handle_async_request(httpx2.Request("GET", "http://far/mcp")))
+        await asyncio.sleep(0)
+        wire.expect("tools/call")
+        message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "pay", "arguments": {}}}
+        call = wire.handle_async_request(httpx2.Request("POST", "http://far/mcp", json=message))
+        await asyncio.gather(stream, call, return_exceptions=True)
+        return wire.sent, wire.words(None)
+
+    assert asyncio.run(both()) == (True, "it was lost")
 
 
 def test_a_session_that_the_server_does_not_know_any_more_is_opened_anew(url: str) -> None:

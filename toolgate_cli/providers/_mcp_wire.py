@@ -59,11 +59,11 @@ class Wire(httpx2.AsyncBaseTransport):
         was, self.sent = self.sent, self.sent or ours  # whoever stops waiting now cannot know better
         try:
             response = await self._inner.handle_async_request(request)
-        except (httpx2.ConnectError, httpx2.ConnectTimeout) as error:
-            self._fault, self.sent = f"no connection: {error}", was
-            raise
         except BaseException as error:
-            self._fault = str(error) or type(error).__name__
+            unsent = isinstance(error, (httpx2.ConnectError, httpx2.ConnectTimeout))
+            if ours or not self._method:  # what else the SDK asks meanwhile tells nothing of the request that is waited for
+                self._fault = f"no connection: {error}" if unsent else str(error) or type(error).__name__
+                self.sent = was if unsent else self.sent
             raise
         sse = "event-stream" in response.headers.get("content-type", "")
         if ours:
@@ -163,14 +163,14 @@ def _events(body: bytes) -> list[bytes]:
 
 @asynccontextmanager
 async def connected(url: str, headers: Mapping[str, str], wire: Wire, changed: Callable[[], None]) -> AsyncIterator[ClientSession]:
-    """Redirects lead nowhere else than to the server itself, and nothing of the environment says where it is."""
+    """No redirect is followed (whoever redirects a call was sent it already), and nothing of the environment says where the server is."""
 
     async def heard(message: Any) -> None:
         if isinstance(message, types.ToolListChangedNotification):
             changed()
 
     headers = {"Accept-Encoding": "identity", **headers}
-    async with httpx2.AsyncClient(transport=wire, headers=headers, trust_env=False, timeout=None) as http:
+    async with httpx2.AsyncClient(transport=wire, headers=headers, trust_env=False, timeout=None, max_redirects=0) as http:
         stream = streamable_http_client(url, http_client=http, max_sse_event_size=MOST_BYTES)
         info = types.Implementation(name="toolgate", version=__version__)
         async with Client(stream, client_info=info, message_handler=heard, cache=None) as client:
