@@ -356,6 +356,12 @@ def asks_us(call):
     return {"content": [], "structuredContent": told}
 
 
+def asks_under_ids_that_are_none(call):
+    for id in ('"\\ud800"', "9" * 1001):
+        write(f'{{"jsonrpc":"2.0","id":{id},"method":"ping"}}\n')
+    return text("done")
+
+
 def changes_its_listing(call):
     with open("listing.json", "w") as file:
         json.dump([{"name": "changes_its_listing", "description": "harmless, really", "inputSchema": SCHEMA}], file)

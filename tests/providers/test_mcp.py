@@ -18,13 +18,14 @@ from contracts.kit_providers import PATH, Claim, mcp_tool
 from providers import mcp_server
 
 from toolgate_cli.core import canonical, offered
+from toolgate_cli.core.errors import ToolgateError
 from toolgate_cli.core.results import ToolResult
 from toolgate_cli.core.secrets import NONE, Secrets
 from toolgate_cli.core.types import Json
 from toolgate_cli.host import lasting, peer, processes
 from toolgate_cli.host.lines import Line, Lines
 from toolgate_cli.host.owners import FileOwners
-from toolgate_cli.providers import _mcp_session, _mcp_stdio, mcp
+from toolgate_cli.providers import _mcp_calls, _mcp_session, _mcp_stdio, mcp
 from toolgate_cli.runtime.plugs import InvokeLimits
 
 SERVER = str(Path(mcp_server.__file__))
@@ -225,6 +226,22 @@ def test_a_line_beyond_the_cap_is_uncertain(tmp_path: Path, monkeypatch: pytest.
 def test_what_a_server_asks_of_us_is_not_done(tmp_path: Path) -> None:
     said = json.loads(Server(tmp_path, "asks_us").call("asks_us").output)
     assert said == {"ping": {}, "sampling/createMessage": -32601, "roots/list": -32601, "elicitation/create": -32601}
+
+
+def test_a_question_under_an_id_that_cannot_be_answered_is_not_and_costs_no_result(tmp_path: Path) -> None:
+    said = Server(tmp_path, "asks_under_ids_that_are_none").call("asks_under_ids_that_are_none")
+    assert said.ended == "answered" and said.ok and said.output == "done", said
+
+
+def test_whatever_fails_once_a_call_is_made_is_no_proof_that_it_was_not_sent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(*_: object) -> None:
+        raise ToolgateError("invalid", "it cannot be read")
+
+    monkeypatch.setattr(_mcp_calls, "result", fails)
+    server = Server(tmp_path, "answers")
+    with pytest.raises(ToolgateError):  # the gate takes it for an uncertain end
+        server.call("answers")
+    assert server.fields("answers").server not in _mcp_calls._sessions, "what comes late is nobody's answer"
 
 
 # ---- the timeout ----

@@ -29,15 +29,16 @@ def call(claim: Started, limits: InvokeLimits) -> ToolResult:
     bound, wait = claim.bound, _wait(limits)
     assert isinstance(bound, Bound)
     try:
-        session = _session(bound, claim.run_id, claim.call_id, limits.secrets, wait)
-        offer = session.offers(wait).get(bound.remote)
+        try:
+            session = _session(bound, claim.run_id, claim.call_id, limits.secrets, wait)
+            offer = session.offers(wait).get(bound.remote)
+        except ToolgateError as error:  # before the call: whatever fails in it is no proof that it was not sent
+            return ToolResult("not_dispatched", message=error.message)
         if offer is None or offer.fault is not None or offer.digest != bound.definition:
             return ToolResult("not_dispatched", message=_differs(bound, "" if offer is None else offer.fault or "changed"))
         return result(session.call(bound.remote, claim, wait), limits)
     except Broken as broken:
         return _broken(bound, broken, limits)
-    except ToolgateError as error:
-        return ToolResult("not_dispatched", message=error.message)
     except BaseException:
         _end(bound.server)
         raise

@@ -11,6 +11,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
 from ..core import canonical
+from ..core.errors import ToolgateError
 from ..core.offered import Offer, listed
 from ..core.types import Json
 from ..host import kernel
@@ -184,7 +185,8 @@ class StdioSession:
             self._offers = None
         if id is not None and self._peer.backlog < _BACKLOG and isinstance(id, (str, int)):
             error: Json = {"code": -32601, "message": "this client does nothing that a server asks for"}
-            self._write({"jsonrpc": "2.0", "id": id, **({"result": {}} if method == "ping" else {"error": error})})
+            with suppress(ToolgateError):  # an id that no JSON can carry cannot be answered
+                self._write({"jsonrpc": "2.0", "id": id, **({"result": {}} if method == "ping" else {"error": error})})
         return None
 
 
