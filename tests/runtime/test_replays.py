@@ -189,6 +189,26 @@ def test_what_may_have_taken_effect_is_not_run_again_without_a_person(home: Home
     assert home.run(run).status == "COMPLETED" and home.tools.names().count("free.send") == 2
 
 
+@pytest.mark.parametrize(
+    ("then", "now", "waits"), [("read_only", "read_only", False), ("read_only", "unsafe", True), ("unsafe", "read_only", True)]
+)
+def test_what_only_reads_is_run_again_without_a_word(home: Home, then: str, now: str, waits: bool) -> None:
+    home.write(texts.operator({"free.send": texts.tool("free.send", then)}))
+    write(home, uses("a", "free.send"), again(), STOP)
+    home.tools.plan["free.send"] = [LOST]
+    run = home.start("twice")
+    home.write(texts.operator({"free.send": texts.tool("free.send", now)}))
+    home.decide("continue_tool", run)
+    assert len(home.tools.starts) == (1 if waits else 2) and len(retried(home, run)) == (0 if waits else 1)
+    assert home.run(run).status == "FAILED"
+    if waits:
+        with pytest.raises(ToolgateError, match="may have taken effect"):
+            home.desk().retry_step(run, "a")
+    else:
+        home.desk().retry_step(run, "a")
+    assert len(home.tools.starts) == (1 if waits else 3)
+
+
 def test_a_doubt_inside_a_branch_and_one_that_came_after_the_word_count_too(home: Home) -> None:
     arms = step("b", "branch", on="inputs.way", arms={"x": "way"})
     write(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from ..core import effects
 from ..core.config import Tool
@@ -13,24 +13,33 @@ from . import sealing
 from .unit import Unit
 
 
-def first(unit: Unit, run: Run, again: Callable[[str], bool]) -> ToolgateError | None:
+def first(unit: Unit, run: Run, tools: Mapping[str, Tool], again: Callable[[str], bool]) -> ToolgateError | None:
     """Why it takes a word more to run steps again: doubt outlives the call that it is of, and what runs again asks for the same effect
     under another key. `again`: whether a step, by its path, is among them."""
-    return next((_refusal(call) for _, call in _doubts(unit, run.id) if again(call.step)), None)
+    return _of_steps(unit, (call for _, call in _doubts(unit, run.id)), tools, again)
 
 
-def since_the_last_word(unit: Unit, run: Run, again: Callable[[str], bool]) -> ToolgateError | None:
+def since_the_last_word(unit: Unit, run: Run, tools: Mapping[str, Tool], again: Callable[[str], bool]) -> ToolgateError | None:
     """The same for what no person has just asked for: one who sent the run back with that word said it of all that came before."""
-    return next((_refusal(call) for call in _unsaid(unit, run.id) if again(call.step)), None)
+    return _of_steps(unit, _unsaid(unit, run.id), tools, again)
+
+
+def _of_steps(unit: Unit, calls: Iterable[Call], tools: Mapping[str, Tool], again: Callable[[str], bool]) -> ToolgateError | None:
+    return next((_refusal(call) for call in calls if again(call.step) and _matters(unit, call, tools.get(call.capability))), None)
 
 
 def of_an_equal(unit: Unit, call: Call, tool: Tool) -> str | None:
     """Why a call is not started because a rule allows it: one with the same arguments, which has another key, may have taken effect."""
     for other in _unsaid(unit, call.run_id):
         equal = (other.capability, other.arguments_digest) == (call.capability, call.arguments_digest)
-        if equal and other.id != call.id and effects.rekeyed(_strictest(unit, other, tool)) == "unsafe":
+        if equal and other.id != call.id and _matters(unit, other, tool):
             return f"an equal call of this run, {other.id}, may have taken effect: nobody has said what came of it"
     return None
+
+
+def _matters(unit: Unit, call: Call, tool: Tool | None) -> bool:
+    """Whether a new call could be a second effect: what only read, and by its tool as it is now only reads, has none."""
+    return tool is None or effects.rekeyed(_strictest(unit, call, tool)) == "unsafe"
 
 
 def _strictest(unit: Unit, call: Call, tool: Tool) -> Effect:

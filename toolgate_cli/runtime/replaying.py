@@ -120,7 +120,7 @@ def _forbidden(place: Place, target: StepTable, path: str) -> str | None:
 def _in_doubt(place: Place, first: int, stop: int) -> str | None:
     """What may have run already is not run again by a workflow alone, as little as by an operator's retry: a person has to say so."""
     again = tuple(f"{path}/" for path in _paths(place, first, stop))
-    refusal = doubts.since_the_last_word(place.unit, place.run, lambda path: f"{path}/".startswith(again))
+    refusal = doubts.since_the_last_word(place.unit, place.run, place.world.config.tools, lambda path: f"{path}/".startswith(again))
     if refusal is None:
         return None
     top = place.definition.sequence("")[place.top]["id"]

@@ -87,7 +87,7 @@ def continue_run(engine: Engine, run_id: str) -> None:
     """Carries a paused run on, or takes over one whose owner died."""
     with engine.write() as unit:
         run = _allowed(unit, run_id, "continue")
-        refusal, work = _begun_anew_in_doubt(unit, run) if run.status == "PAUSED" else None, None
+        refusal, work = _begun_anew_in_doubt(engine, unit, run) if run.status == "PAUSED" else None, None
         if refusal is not None:
             unit.record("DECISION_REFUSED", run, {"verb": "continue", "kind": refusal.kind, **engine.person.facts()})
         else:
@@ -97,7 +97,7 @@ def continue_run(engine: Engine, run_id: str) -> None:
     engine.carry(run_id, work)
 
 
-def _begun_anew_in_doubt(unit: Unit, run: Run) -> ToolgateError | None:
+def _begun_anew_in_doubt(engine: Engine, unit: Unit, run: Run) -> ToolgateError | None:
     """Why a loop that has paused is not begun again: a call of it may have taken effect. That of a list goes on behind what it came to."""
     stored = unit.tx.definition(run.definition)
     assert stored is not None, run.definition
@@ -106,7 +106,7 @@ def _begun_anew_in_doubt(unit: Unit, run: Run) -> ToolgateError | None:
     repeat, inside = table.get("repeat"), f"{definition.path(frames)}/"
     if isinstance(repeat, dict) and repeat.get("until") == "each":
         return None
-    refusal = doubts.since_the_last_word(unit, run, lambda path: path.startswith(inside))
+    refusal = doubts.since_the_last_word(unit, run, engine.world.config.tools, lambda path: path.startswith(inside))
     if refusal is None:
         return None
     top = definition.sequence("")[frames[0].position]["id"]
@@ -210,7 +210,7 @@ def retry_step(engine: Engine, run_id: str, step: str, reason: str | None = None
         table = definition.sequence("")[top]
         if (never := replaying.refusal(unit.ports, unit.tx, run, table)) is not None:
             raise never
-        refusal, work = None if may_run_twice else doubts.first(unit, run, _from(definition, top)), None
+        refusal, work = None if may_run_twice else doubts.first(unit, run, engine.world.config.tools, _from(definition, top)), None
         if refusal is not None:  # a missing flag is itself on record
             unit.record("DECISION_REFUSED", run, {"verb": "retry --step", "kind": refusal.kind, **engine.person.facts()}, step=step)
         else:
