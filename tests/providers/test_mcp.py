@@ -25,7 +25,7 @@ from toolgate_cli.core.types import Json
 from toolgate_cli.host import lasting, peer, processes
 from toolgate_cli.host.lines import Line, Lines
 from toolgate_cli.host.owners import FileOwners
-from toolgate_cli.providers import _mcp_calls, _mcp_session, _mcp_stdio, mcp
+from toolgate_cli.providers import _mcp_calls, _mcp_message, _mcp_session, _mcp_stdio, mcp
 from toolgate_cli.runtime.plugs import InvokeLimits
 
 SERVER = str(Path(mcp_server.__file__))
@@ -208,6 +208,12 @@ def test_what_cannot_be_trusted_is_uncertain_and_the_next_call_is_answered(tmp_p
 def test_a_number_that_no_double_holds_loses_no_result(tmp_path: Path) -> None:
     said = Server(tmp_path, "is_inexact").call("is_inexact")
     assert said.ok and said.mark == "INEXACT_RESULT" and "0.12345678901234567890123" in said.output
+
+
+@pytest.mark.parametrize("first", ["1e999", '"\\ud800"'])
+def test_what_is_not_exact_hides_nothing_that_can_be_read_in_two_ways(first: str) -> None:
+    with pytest.raises(_mcp_session.Broken, match="no strict JSON"):
+        _mcp_message.read(f'{{"id":"1","x":{first},"result":{{"content":[],"isError":true,"isError":false}}}}'.encode())
 
 
 def test_a_result_is_cut_at_its_cap_and_the_stream_stays_in_step(tmp_path: Path) -> None:

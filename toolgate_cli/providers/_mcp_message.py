@@ -24,6 +24,14 @@ def read(data: bytes) -> Answer | None:
         if not error.message.startswith(_INEXACT):
             raise Broken("broken", f"it wrote a line that is no strict JSON: {error.message}") from None
     try:
-        return Answer(json.loads(data), data.decode("utf-8", "backslashreplace"))
+        return Answer(json.loads(data, object_pairs_hook=_single), data.decode("utf-8", "backslashreplace"))
     except (ValueError, RecursionError):
-        raise Broken("broken", "it wrote a line that is no JSON") from None
+        raise Broken("broken", "it wrote a line that is no strict JSON") from None
+
+
+def _single(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
+    """Behind what is not exact may stand what can be read in two ways."""
+    value = dict(pairs)
+    if len(value) != len(pairs):
+        raise ValueError
+    return value
