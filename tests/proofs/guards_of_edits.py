@@ -60,8 +60,8 @@ OF_EDITS: tuple[Guard, ...] = (
     Guard(
         "a doubtful call is edited and started only with the flag",
         "I9",
-        "    if refusal is None and approved:\n",
-        "    if False:\n",
+        "    refusal = doubted.refusal(edited) if approved else editing.refusal(case, verdict)",
+        "    refusal = editing.refusal(case, verdict)",
         (EDITED + "test_a_doubt_stays_through_an_edit_and_no_old_key_makes_it_harmless",),
     ),
 )

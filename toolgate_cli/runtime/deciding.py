@@ -42,7 +42,8 @@ def decide(engine: Engine, target: Row, decision: Decision, ask: Callable[[Call]
             if ask is not None and not isinstance(decided, Needs) and not _in_vain(unit, target, decided):
                 call = _newest(unit, target)
                 raise Undone
-        if call is not None and ask is not None:
+        if call is not None:
+            assert ask is not None, "nobody else is shown a call"
             ask(call)
             ask = None
             engine.forget()  # a person may have taken their time
@@ -152,9 +153,8 @@ def _edit(case: Case, call: Call) -> Decided | Needs:
     if isinstance(verdict, Needs):
         return verdict
     approved = isinstance(verdict, Start) or editing.is_a_vote(case.row, verdict)
-    refusal = editing.refusal(case, verdict)
-    if refusal is None and approved:
-        refusal = doubted.refusal(case._replace(row=parking.of_revision(case.row, call)))
+    edited = case._replace(row=parking.of_revision(case.row, call))
+    refusal = doubted.refusal(edited) if approved else editing.refusal(case, verdict)  # a yes is refused for the doubt alone
     if refusal is not None:
         return _refused(case, refusal)
     claimed, case = editing.replace(case, call, verdict)

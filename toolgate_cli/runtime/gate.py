@@ -208,7 +208,8 @@ def ask(ports: Ports, asked: Probe, world: World) -> ToolResult | None:
                 run = tx.run(asked.run_id)
         except ToolgateError:
             return False
-        return run is not None and run.status == "CANCELLED"
+        assert run is not None, asked.run_id
+        return run.status == "CANCELLED"
 
     timeout = tool.timeout
     if asked.name != "reconcile":  # it is about what was started in time
@@ -226,11 +227,11 @@ def ask(ports: Ports, asked: Probe, world: World) -> ToolResult | None:
     except Exception as error:  # noqa: BLE001  # an answer that nobody can judge refuses
         result = ToolResult("uncertain", message=f"it failed: {type(error).__name__}")
     result = result if not world.secrets else _without_secrets(result, world.secrets)
-    return result if asked.name != "reconcile" or tool.output_schema is None else _marked_too(result, tool, ports)
+    return result if tool.output_schema is None else _marked_too(result, tool, ports)
 
 
 def _marked_too(answer: ToolResult, tool: Tool, ports: Ports) -> ToolResult:
-    """What a reconciler says that came of a call is held to the same schema."""
+    """What a reconciler says that came of a call is held to the same schema; of another probe's answer nobody reads the mark."""
     from ..core import probes
 
     found = probes.reconciled(answer)

@@ -160,7 +160,7 @@ def _last_word(tx: Reader, call_id: str) -> Event | None:
 
 def asked_by_the_chain(unit: Unit, row: Row) -> None:
     """The same for what a step asks: its event says which row and, by its type, what for."""
-    event = unit.tx.event(row.parked_by) if row.parked_by > 0 else None
+    event = unit.tx.event(row.parked_by)
     if (
         event is None
         or event.type != ASKING[row.origin]
