@@ -233,7 +233,8 @@ def test_a_workflow_that_was_rewritten_in_the_store_is_not_carried_on(home: Home
     assert home.run(run).status == "CANCELLED"
 
 
-def test_a_row_that_was_decided_and_put_back_starts_nothing(home: Home) -> None:
+@pytest.mark.parametrize("vouched", [False, True], ids=["and so was its run", "and the log vouches for its run"])
+def test_a_row_that_was_decided_and_put_back_starts_nothing(home: Home, vouched: bool) -> None:
     run = home.start("ask")
     row = home.row(run)
     home.decide("reject", run)
@@ -241,6 +242,8 @@ def test_a_row_that_was_decided_and_put_back_starts_nothing(home: Home) -> None:
         tx.save(row)
         was = tx.run(run)
         tx.put_run(was._replace(status="AWAITING_TOOL_APPROVAL", version=was.version + 1), was.version)
+    if vouched:
+        home.vouch(run)
     with pytest.raises(ToolgateError, match="other hands"):
         home.decide("approve", run, row.id)
     assert home.tools.starts == []
