@@ -82,6 +82,15 @@ def test_what_is_refused_is_refused_without_a_question(
     assert not event or home.types(run)[-1] == event
 
 
+def test_what_came_too_late_is_told_so_without_a_question(home: Home) -> None:
+    run = home.start("gone")
+    desk, target = home.seen(run, "bob")
+    home.clock.pass_time(3601)
+    with pytest.raises(ToolgateError) as caught:
+        desk.approve(target, ask=never)
+    assert caught.value.kind == "expired" and home.tools.starts == [] and home.run(run).status == "COMPLETED"
+
+
 @pytest.mark.parametrize("verb", ["approve_step", "reject_step", "review"])
 def test_a_step_that_waits_for_something_else_is_refused_without_a_question(home: Home, verb: str) -> None:
     run = home.start("form")

@@ -110,6 +110,15 @@ def test_while_the_clock_is_behind_the_log_nothing_that_has_a_deadline_is_starte
     assert home.tools.names() == ["ask.send", "free.send"]
 
 
+def test_a_no_is_taken_whatever_the_clock_says_of_a_deadline(home: Home) -> None:
+    contexts(home, '[context]\ndeadline = "1h"\n')
+    home.clock.pass_time(86_400)
+    home.start("fails")
+    home.clock.behind = 86_400
+    run = home.start("ask")
+    assert home.decide("reject", run).effect == "rejected" and home.rows(run) == []
+
+
 def test_a_clock_that_is_behind_keeps_nothing_that_has_no_deadline(home: Home) -> None:
     contexts(home, "[context]\nbudget = { calls = 5 }\n")
     home.clock.pass_time(86_400)

@@ -97,6 +97,7 @@ def test_what_waits_shows_the_newest_revision_and_the_one_before(home: Home) -> 
         assert shown.call is not None and shown.before is not None
         assert (shown.call.arguments, shown.before.arguments) == ('{"text":"sep2"}', '{"text":"sep"}')
         assert (shown.call.revision, shown.row.version, shown.call.requested_by) == (3, 3, "carol")
+        assert shown.call.idempotency_key != shown.before.idempotency_key  # the old one may have taken effect
 
 
 def test_an_edited_call_of_a_turn_goes_on_with_its_batch(home: Home) -> None:

@@ -55,6 +55,16 @@ def test_a_failure_that_tells_nothing_is_a_doubt_also_where_its_reconciler_was_n
     assert len(home.tools.starts) == 1 and row.origin == "APPROVAL_REQUIRED" and first.id in str(row.reason)
 
 
+def test_a_second_call_of_a_tool_that_is_gone_fails_for_that(home: Home) -> None:
+    home.models.turns["s"] = [[call("free.send"), GOES_ON], [call("free.send")], [COMPLETE]]
+    home.tools.plan["free.send"] = [LOST]
+    run = home.start("talk")
+    home.write(texts.operator({"free.send": texts.tool("free.other")}))
+    home.decide("reject", run)
+    row = home.row(run)
+    assert len(home.tools.starts) == 1 and row.origin == "EXECUTION_FAILED" and "no tool free.send" in str(row.reason)
+
+
 def test_a_failure_that_says_what_it_did_keeps_no_other_call_waiting(home: Home) -> None:
     home.models.turns["s"] = [[call("free.send"), GOES_ON], [call("free.send")], [COMPLETE]]
     home.tools.plan["free.send"] = [FAILED]

@@ -102,6 +102,12 @@ def test_what_is_known_is_not_asked(home: Home, end: ToolResult, starts: int, st
 
 
 @pytest.mark.parametrize("end", ENDS)
+def test_what_could_not_be_killed_cannot_be_asked_about(home: Home, end: str) -> None:
+    run = go(home, [ENDS[end]._replace(survivors=("7 put",))], [NOT] * 3)
+    assert home.tools.asked == [] and (home.row(run).origin, home.row(run).doubt) == ("OUTCOME_UNKNOWN", "reconcilable")
+
+
+@pytest.mark.parametrize("end", ENDS)
 def test_what_still_runs_cannot_be_asked_about(home: Home, end: str) -> None:
     run = go(home, [ENDS[end]._replace(left_behind="f1")], [NOT] * 3)
     home.host.held.add("f1")

@@ -14,7 +14,7 @@ from toolgate_cli.core.results import ToolResult
 from toolgate_cli.runtime import gate, parking
 
 from . import texts
-from .fakes import FAILED, LOST, OK, UNSENT, Started
+from .fakes import DECLINED, FAILED, LOST, OK, UNSENT, Started
 from .kit import Home, payload
 from .test_parking_digests import by_hand, refused
 from .watch import changed
@@ -43,7 +43,7 @@ def taken_away(home: Home, then: ToolResult, stops: list[bool]) -> Any:
     return act
 
 
-@pytest.mark.parametrize("then", [OK, FAILED, LOST, UNSENT])
+@pytest.mark.parametrize("then", [OK, DECLINED, FAILED, LOST, UNSENT])
 def test_the_end_of_an_attempt_that_was_taken_away_is_an_event_and_changes_nothing(home: Home, then: ToolResult) -> None:
     stops: list[bool] = []
     home.tools.plan["ask.send"] = [taken_away(home, then, stops)]
