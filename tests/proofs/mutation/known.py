@@ -11,6 +11,8 @@ KNOWN: dict[str, str] = {
     "core/effects.py: backoff: 6 -> 7": "both are beyond the longest wait of 60 s",
     "core/quorum.py: _holders: row.approver_scope or '' -> row.approver_scope": "no scope is called None either",
     "core/verdict.py: _ruled: q.call.arguments or '' -> q.call.arguments": "a call without arguments was refused before",
+    "runtime/gate.py: judge: question.started and tool is not None -> tool is not None":
+        "a run that has started nothing has no doubt: it only takes longer",
     "runtime/gate.py: Claim.arguments: self.call.arguments or '{}' -> self.call.arguments": "a call without arguments is never started",
     "runtime/deciding.py: _decide: standing.is_over(row, unit.now) and row.on_expiry == 'reject' and (run.status != 'CANCELLED')"
     " -> standing.is_over(row, unit.now) and row.on_expiry == 'reject'": _CANCELLED,

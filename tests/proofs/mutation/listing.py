@@ -24,15 +24,23 @@ MODULES: dict[str, tuple[str, ...]] = {
     "core/probes.py": ("core/test_probes.py", "runtime/test_probing.py", "runtime/test_reconciling.py"),
     "core/authorise.py": ("core/test_authorise.py",),
     "core/chain.py": ("core/test_chain.py",),
-    "runtime/gate.py": (*_TOLD, "runtime/test_starting_calls.py", "runtime/test_parking_digests.py"),
+    "runtime/gate.py": (
+        *_TOLD, "runtime/test_starting_calls.py", "runtime/test_parking_digests.py", "runtime/test_output_schemas.py",
+        "runtime/test_questions_of_probes.py", "runtime/test_equal_calls.py", "runtime/test_secrets.py",
+    ),
     "runtime/deciding.py": (
         *_TOLD, "runtime/test_starting_calls.py", "runtime/test_quorums_and_limits.py", "runtime/test_deciders.py",
         "runtime/test_other_hands.py", "runtime/test_denying.py", "runtime/test_doubts_and_cancels.py",
+        "runtime/test_edited_calls.py", "runtime/test_context.py", "runtime/test_asking_first.py", "runtime/test_imports_of_decisions.py",
     ),
     "runtime/parking.py": (
         *_TOLD, "runtime/test_parking_digests.py", "runtime/test_quorums_and_limits.py", "runtime/test_other_hands.py",
+        "runtime/test_forged_events.py", "runtime/test_starting_calls.py",
     ),
-    "runtime/settling.py": (*_TOLD, "runtime/test_repeating.py", "runtime/test_doubts_and_cancels.py"),
+    "runtime/settling.py": (
+        *_TOLD, "runtime/test_repeating.py", "runtime/test_doubts_and_cancels.py", "runtime/test_going_on.py",
+        "runtime/test_confirming.py", "runtime/test_reconciling.py",
+    ),
     "runtime/confirming.py": ("runtime/test_confirming.py",),
     "runtime/reconciling.py": ("runtime/test_reconciling.py", "runtime/test_probing.py"),
     "runtime/repeating.py": ("runtime/test_repeating.py", "runtime/test_going_on.py"),
