@@ -12,7 +12,7 @@ from toolgate_cli.core.results import ToolResult
 from toolgate_cli.core.types import Json
 
 from . import texts
-from .fakes import DECLINED, FAILED, LOST, OK, PERMANENT, UNSENT
+from .fakes import ASKS, DECLINED, FAILED, LOST, OK, PERMANENT, UNSENT
 from .kit import Home, dies, payload
 
 RECONCILE = '[tools."rec.put".reconcile]\nargv = ["true", "--status", "${args.text}"]\n'
@@ -39,7 +39,7 @@ def go(home: Home, ends: list[Any], answers: list[Any], attempts: int = 3) -> st
     return home.start("rec")
 
 
-ENDS = {"answered": FAILED, "uncertain": LOST}
+ENDS = {"answered": FAILED._replace(message="no room"), "uncertain": LOST}
 
 
 @pytest.mark.parametrize("end", ENDS)
@@ -79,7 +79,9 @@ def test_what_nobody_knows_waits_for_a_person(home: Home, end: str, answer: Tool
     run = go(home, [ENDS[end]] * 3, [answer], attempts)
     row = home.row(run)
     assert len(home.tools.starts) == 1 and (row.origin, row.doubt, row.starts) == ("OUTCOME_UNKNOWN", "reconcilable", 1)
-    assert "reconciler does not know" in str(row.reason)
+    assert str(row.reason).startswith(f"{ENDS[end].message}; the reconciler does not know what it did: ")
+    told = home.events(run)[-1]
+    assert (told.type, payload(told)["code"]) == ("TOOL_INVOCATION_OUTCOME_UNKNOWN", "NOT_RECONCILED")
 
 
 @pytest.mark.parametrize("end", ENDS)
@@ -88,6 +90,8 @@ def test_once_the_attempts_are_used_up_it_is_asked_once_more(home: Home, end: st
     row = home.row(run)
     assert len(home.tools.starts) == 3 and len(home.tools.asked) == 3
     assert (row.origin, row.doubt, row.starts) == ("EXECUTION_FAILED", None, 3) and "not applied" in str(row.reason)
+    told = home.events(run)[-1]
+    assert (told.type, payload(told)["code"]) == ("TOOL_INVOCATION_FAILED", "NOT_APPLIED")
     again = go(home, [ENDS[end]] * 3, [NOT, NOT, APPLIED])
     assert home.run(again).status == "COMPLETED" and home.value(again, "tool.rec.put") == {"id": 7}
 
@@ -180,6 +184,34 @@ def test_a_tool_that_was_unsafe_when_it_was_started_is_not_settled_by_a_later_re
     with pytest.raises(ToolgateError, match="not declared safe"):
         home.decide("retry", run)
     assert home.tools.asked == [] and len(home.tools.starts) == 1
+
+
+@pytest.mark.parametrize("effect", ["idempotent", "unsafe"])
+def test_a_tool_that_has_no_reconciler_any_more_is_not_asked(home: Home, effect: str) -> None:
+    run = go(home, [LOST], [UNKNOWN])
+    write(home, more="", effect=effect)
+    with pytest.raises(ToolgateError, match=r"may have taken effect, and rec\.put is not declared safe"):
+        home.decide("retry", run)
+    assert len(home.tools.asked) == 1 == len(home.tools.starts)
+
+
+def test_a_reconciler_of_a_tool_that_cannot_be_used_is_not_asked_and_it_is_said_why(home: Home) -> None:
+    run = go(home, [LOST], [UNKNOWN])
+    gone = texts.tool("rec.put", "reconcilable", 3, more=RECONCILE).replace('.command]\nargv = ["true"]', '.command]\nargv = ["./gone"]')
+    home.write(texts.operator({"rec.put": gone}, RULES))
+    with pytest.raises(ToolgateError, match=r"its reconciler does not know: it cannot be asked: .*gone"):
+        home.decide("retry", run)
+    assert len(home.tools.asked) == 1 == len(home.tools.starts)
+
+
+def test_of_a_start_with_an_answer_it_is_said_that_it_failed_and_the_question_is_kept(home: Home) -> None:
+    """What the next attempt is told stands where the end of this one would."""
+    tool = texts.tool("rec.put", "reconcilable", 3, more="may_confirm = true\n" + RECONCILE).replace(".exit]\n", ".exit]\nconfirm = 70\n")
+    home.write(texts.operator({"rec.put": tool}, RULES), rec=texts.flow("rec", texts.uses("s", "rec.put"), texts.AFTER))
+    home.tools.plan["rec.put"], home.tools.answers["reconcile"] = [ASKS, LOST], [UNKNOWN]
+    run = home.start("rec")
+    home.decide("approve", run)
+    assert home.row(run).origin == "OUTCOME_UNKNOWN" and str(home.row(run).reason).startswith("it failed; the reconciler does not know")
 
 
 def test_a_cancel_while_it_is_asked_keeps_the_doubt_listed(home: Home) -> None:

@@ -28,10 +28,10 @@ def find(unit: Unit, run: Run, call: Call, row: Row, world: World) -> Reconciled
         return Needs(tools=(call.capability,))
     probe = probe_of(call, "reconcile", ready, run.created_at)
     answer = world.answers.get(probe)
-    if answer is None and ready.error is None and call.arguments is not None:
+    if answer is None and ready.error is None:
         return Needs(probes=(probe,))
     if answer is None:
-        return probes.Reconciled("unknown", message=f"it cannot be asked: {ready.error or 'the arguments are not stored'}")
+        return probes.Reconciled("unknown", message=f"it cannot be asked: {ready.error}")
     return probes.reconciled(answer)
 
 
@@ -41,7 +41,7 @@ def applied(unit: Unit, run: Run, call: Call, row: Row, found: Reconciled) -> No
     facts: dict[str, Json] = {"outcome": "succeeded", "reconciled": True, "dispatched": "yes", "effect_applied": "yes"}
     if found.mark is not None:
         facts = {**facts, "code": found.mark, "message": found.message}
-    unit.record("TOOL_INVOCATION_COMPLETED", run, facts, call=call, digest=row.call_digest, attempt=row.starts or None)
+    unit.record("TOOL_INVOCATION_COMPLETED", run, facts, call=call, digest=row.call_digest, attempt=row.starts)
 
 
 def park(
@@ -66,5 +66,7 @@ def park(
 
 def _said(waiting: Attempt) -> str:
     """How the last attempt ended, in a few words."""
-    last = canonical.parse(waiting.row.last or "{}")
-    return str(last.get("message") or "it failed") if isinstance(last, dict) else "it failed"
+    assert waiting.row.last is not None, waiting.row.id
+    last = canonical.parse(waiting.row.last)
+    assert isinstance(last, dict), waiting.row.id
+    return str(last.get("message") or "it failed")
