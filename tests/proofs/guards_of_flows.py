@@ -24,8 +24,8 @@ OF_FLOWS: tuple[Guard, ...] = (
     Guard(
         "an older word of a person is none about a newer doubt",
         "I9",
-        "        if seq > said:\n",
-        "        if not said:\n",
+        "    return (call for seq, call in doubts if seq > said)\n",
+        "    return (call for seq, call in doubts if not said)\n",
         (REPLAYS + "test_a_doubt_inside_a_branch_and_one_that_came_after_the_word_count_too",),
     ),
     Guard(
@@ -38,8 +38,8 @@ OF_FLOWS: tuple[Guard, ...] = (
     Guard(
         "what made a repetition harmless says nothing of an equal call",
         "I9",
-        '        if equal and other.id != call.id and effects.rekeyed(_strictest(unit, other, tool)) == "unsafe":\n',
-        "        if equal and other.id != call.id and not effects.repeatable(_strictest(unit, other, tool)):\n",
+        '        if equal and effects.rekeyed(_strictest(unit, other, tool)) == "unsafe":\n',
+        "        if equal and not effects.repeatable(_strictest(unit, other, tool)):\n",
         (EQUAL + "test_only_what_changes_nothing_is_asked_for_again_without_a_word",),
     ),
     Guard(

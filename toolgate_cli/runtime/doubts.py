@@ -32,7 +32,7 @@ def of_an_equal(unit: Unit, call: Call, tool: Tool) -> str | None:
     """Why a call is not started because a rule allows it: one with the same arguments, which has another key, may have taken effect."""
     for other in _unsaid(unit, call.run_id):
         equal = (other.capability, other.arguments_digest) == (call.capability, call.arguments_digest)
-        if equal and other.id != call.id and _matters(unit, other, tool):
+        if equal and _matters(unit, other, tool):
             return f"an equal call of this run, {other.id}, may have taken effect: nobody has said what came of it"
     return None
 
@@ -52,12 +52,10 @@ def _strictest(unit: Unit, call: Call, tool: Tool) -> Effect:
 
 
 def _unsaid(unit: Unit, run: str) -> Iterator[Call]:
-    said = -1
-    for seq, call in _doubts(unit, run):
-        if said < 0:  # asked only where there is a doubt
-            said = max((event.seq for event in unit.told(run, "STEP_RETRIED") if event.payload.get("may_run_twice") is True), default=0)
-        if seq > said:
-            yield call
+    doubts = tuple(_doubts(unit, run))
+    words = unit.told(run, "STEP_RETRIED") if doubts else ()  # asked only where there is a doubt
+    said = max((event.seq for event in words if event.payload.get("may_run_twice") is True), default=0)
+    return (call for seq, call in doubts if seq > said)
 
 
 def _doubts(unit: Unit, run: str) -> Iterator[tuple[int, Call]]:
