@@ -141,6 +141,13 @@ def test_a_tool_that_becomes_unsafe_while_its_next_attempt_waits_is_not_started_
     assert (len(home.tools.starts), row.origin, row.starts, row.doubt) == (1, "OUTCOME_UNKNOWN", 1, "idempotent")
 
 
+def test_a_doubt_that_a_person_let_run_twice_does_not_stop_the_repetition_of_a_start_that_came_to_nothing(home: Home) -> None:
+    home.tools.plan["unsafe.put"] = [LOST, UNSENT, OK]
+    run = home.start("unsafe")
+    home.decide("retry", run, may_run_twice=True)
+    assert len(home.tools.starts) == 3 and home.run(run).status == "COMPLETED"
+
+
 def test_a_repetition_under_a_changed_tool_is_on_record_as_what_ran(home: Home) -> None:
     home.tools.plan["idem.put"] = [FAILED, PERMANENT]
     home.clock.while_asleep = lambda: home.write(texts.operator({"idem.put": texts.tool("idem.put", "idempotent", 3, about="new")}))
