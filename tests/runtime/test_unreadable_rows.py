@@ -9,7 +9,7 @@ import pytest
 
 from toolgate_cli.core.errors import ToolgateError
 
-from .fakes import OK
+from .fakes import FAILED, OK
 from .kit import Home, dies
 from .test_parking_digests import raw
 
@@ -84,6 +84,17 @@ def test_a_row_of_an_origin_that_nothing_makes_can_be_cancelled_and_nothing_else
     found, _ = desk.pending(None, 9)
     assert {waiting.row.run_id for waiting in found} == {run, other} and desk.show_run(run)
     assert home.desk().cancel(run, None).run.run.status == "CANCELLED"
+    assert home.decide("approve", other).run.run.status == "COMPLETED"
+
+
+def test_a_failed_call_that_is_in_no_table_of_calls_keeps_nobody_from_the_others(home: Home) -> None:
+    home.tools.plan["free.send"] = [FAILED]
+    failed, other = home.start("free"), home.start("ask")
+    gone = home.row(failed).id
+    sql(home, "PRAGMA foreign_keys = 0", "DROP TRIGGER calls_stay", f"DELETE FROM calls WHERE id = '{gone}'")
+    with pytest.raises(ToolgateError) as caught:
+        home.desk().select([], "approve")
+    assert caught.value.kind == "ambiguous" and f"{gone} is EXECUTION_FAILED" in caught.value.hint
     assert home.decide("approve", other).run.run.status == "COMPLETED"
 
 

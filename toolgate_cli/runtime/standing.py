@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Literal
 from ..core import canonical, digests, effects, verbs
 from ..core.definition import is_whole, opened
 from ..core.records import Row, RowQuery, Run
-from ..core.types import Json, Verb
+from ..core.types import Verb
 from ..core.values import NamedTuple
-from . import ownership
+from . import ownership, sealing
 from .answers import Advice
 
 if TYPE_CHECKING:
@@ -110,15 +110,14 @@ def _failed_at(tx: Reader, run: Run) -> _At | None:
 
 def _refused(tx: Reader, row: Row) -> Literal["RECEIVE", "VALIDATE"] | None:
     """In which phase the arguments of a call that failed were refused, by the event that parked it."""
-    if row.origin != "EXECUTION_FAILED" or row.revision is None:
+    if row.origin != "EXECUTION_FAILED":
         return None
     stored = tx.call(row.id, row.revision)
     if stored is not None and stored[0].arguments is None:
         return "RECEIVE"
-    event = tx.event(row.parked_by) if row.starts == 0 and row.parked_by > 0 else None
-    told: Json = canonical.parse(event.payload) if event is not None and event.payload is not None else None
-    invalid = isinstance(told, dict) and told.get("phase") == "VALIDATE" and told.get("code") not in _OF_THE_HOME
-    return "VALIDATE" if invalid else None
+    event = tx.event(row.parked_by) if row.starts == 0 else None
+    told = sealing.payload(event) if event is not None else {}
+    return "VALIDATE" if told.get("phase") == "VALIDATE" and told.get("code") not in _OF_THE_HOME else None
 
 
 _OF_THE_HOME = ("unchecked", "unbindable")  # codes of VALIDATE where it is the home that can be mended
