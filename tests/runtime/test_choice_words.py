@@ -15,7 +15,7 @@ from toolgate_cli.core.verbs import use
 from toolgate_cli.runtime import looking, selecting, standing
 
 from . import texts
-from .fakes import FAILED, LOST, OK, Started, call
+from .fakes import COMPLETE, FAILED, LOST, OK, Started, call
 from .kit import Home
 from .states import BRING_ABOUT
 
@@ -36,6 +36,17 @@ def test_where_only_steps_wait_their_commands_are_named(quick: Home) -> None:
     assert [choice.command for choice in error.choices] == [f"toolgate answer {form}", f"toolgate approve {gate} --step s"]
     no = told(lambda: quick.desk().select([], "reject"))
     assert [choice.command for choice in no.choices] == [f"toolgate answer {form}", f"toolgate reject {gate} --step s"]
+
+
+def test_beside_the_command_stands_why_the_step_waits_or_which_it_is(quick: Home) -> None:
+    quick.models.turns["s"] = [[{"type": "escalate", "reason": ""}, COMPLETE]]
+    gate, talk = quick.start("gate"), quick.start("talk")
+    about = [(talk, "s"), (gate, "this step asks for an approval")]
+    asked = told(lambda: quick.desk().select([], "approve"))
+    assert [(choice.command, choice.about) for choice in asked.choices] == [(f"toolgate approve {run} --step s", why) for run, why in about]
+    looked = told(lambda: quick.desk().show_pending([]))
+    assert looked.message == "no call waits for a decision, and of the steps that wait none was named"
+    assert [(choice.command, choice.about) for choice in looked.choices] == [(f"toolgate pending show {run}", why) for run, why in about]
 
 
 @pytest.mark.parametrize(("word", "message", "hint"), [
@@ -79,6 +90,31 @@ def test_of_many_ten_are_shown_and_the_rest_is_counted(quick: Home, count: int) 
     assert len(error.choices) == min(count, 10)
     assert error.hint == (f"and {min(count, 20) - 10} more: toolgate pending list" if count > 10 else "")
     assert told(lambda: quick.desk().show_pending([])).choices[0].command.startswith("toolgate pending show r")
+
+
+@pytest.mark.parametrize("failed", [1, 3, 4])
+def test_those_that_the_verb_does_not_move_are_named_and_more_than_three_are_listed_elsewhere(quick: Home, failed: int) -> None:
+    quick.tools.plan["free.send"] = [FAILED] * failed
+    rows = [quick.row(quick.start("free")) for _ in range(failed)]
+    quick.start("ask")
+    error = told(lambda: quick.desk().select([], "approve"))
+    others = [f"{row.id} is EXECUTION_FAILED (use retry or reject or continue-tool)" for row in reversed(rows)][:3]
+    assert len(error.choices) == 1
+    assert error.hint == f"approve does not move the others: {', '.join([*others, *(['toolgate pending list'] if failed > 3 else [])])}"
+
+
+def test_of_more_than_ten_to_choose_from_the_rest_is_counted_also_beside_others(quick: Home) -> None:
+    quick.tools.plan["free.send"] = [FAILED]
+    for flow in ("free", *["ask"] * 11):
+        quick.start(flow)
+    assert told(lambda: quick.desk().select([], "approve")).hint == "and 1 more: toolgate pending list"
+
+
+def test_the_only_thing_that_waits_is_shown_where_nothing_is_named_and_nothing_among_several(quick: Home) -> None:
+    gate = quick.start("gate")
+    assert quick.desk().show_pending([])[0].row == quick.row(gate)
+    quick.start("form")
+    assert told(lambda: quick.desk().show_pending([])).kind == "not_found"
 
 
 def test_a_call_that_runs_is_told_from_one_that_was_settled(quick: Home) -> None:

@@ -188,7 +188,8 @@ def _settled(tx: Reader, call: str, of: Run | None, shortest: int) -> None:
         return
     running = any(attempt.row.id == call for attempt in tx.attempts(stored[0].run_id))
     of = tx.run(stored[0].run_id)
-    closed = "is not open: its run was cancelled" if of is not None and of.status == "CANCELLED" else "is not open"
+    assert of is not None, stored[0].run_id
+    closed = "is not open: its run was cancelled" if of.status == "CANCELLED" else "is not open"
     state = "is running" if running else f"was settled: {stored[1].status}" if stored[1] else closed
     raise ToolgateError("claim_lost", f"{call} {state}", f"toolgate runs show {stored[0].run_id}")
 
@@ -261,7 +262,7 @@ def shown(tx: Reader, words: Sequence[str], seen: Moment) -> Row:
     except ToolgateError as error:
         asked = read(words)
         all = standing.newest(tx, 2) if not words else ()
-        if error.kind == "not_found" and len(all) == 1:
+        if len(all) == 1:
             return all[0]
         waits = tx.find_by_run(run(tx, asked.run).id) if asked.run is not None and asked.call is None else ()
         if error.kind == "wrong_state" and waits:
