@@ -133,6 +133,21 @@ def test_a_call_that_runs_is_told_from_one_that_was_settled(quick: Home) -> None
     assert told(lambda: quick.desk().select([second], "approve")).message == f"{second} was settled: succeeded"
 
 
+def test_a_call_that_its_run_has_not_come_to_is_not_open(quick: Home) -> None:
+    quick.models.turns["s"] = [[call("free.send", n=1), call("free.send", n=2)], [COMPLETE]]
+    seen: list[str] = []
+
+    def look(_: Started) -> ToolResult:
+        later = quick.events(type="TOOL_INVOCATION_REQUESTED")[-1].call_id or ""
+        seen.extend((later, told(lambda: quick.desk().select([later], "approve")).message))
+        return OK
+
+    quick.tools.plan["free.send"] = [look]
+    run = quick.start("talk")
+    later, said = seen
+    assert said == f"{later} is not open" and quick.run(run).status == "COMPLETED"
+
+
 def test_what_a_run_waits_for_is_shown_in_the_place_of_a_call_and_nothing_else_is(quick: Home) -> None:
     gate, over = quick.start("gate"), quick.start("free")
     assert quick.desk().show_pending([gate])[0].row == quick.row(gate)

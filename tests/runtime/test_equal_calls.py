@@ -9,7 +9,7 @@ import pytest
 from toolgate_cli.core.results import ToolResult
 
 from . import texts
-from .fakes import COMPLETE, FAILED, LOST, Started, call
+from .fakes import COMPLETE, DECLINED, FAILED, LOST, Started, call
 from .kit import Home
 from .texts import step, uses
 
@@ -63,6 +63,16 @@ def test_a_second_call_of_a_tool_that_is_gone_fails_for_that(home: Home) -> None
     home.decide("reject", run)
     row = home.row(run)
     assert len(home.tools.starts) == 1 and row.origin == "EXECUTION_FAILED" and "no tool free.send" in str(row.reason)
+
+
+def test_a_later_start_that_declined_leaves_the_doubt_of_the_one_before_it(home: Home) -> None:
+    home.models.turns["s"] = [[call("free.send"), GOES_ON], [call("free.send")], [COMPLETE]]
+    home.tools.plan["free.send"] = [LOST, DECLINED]
+    run = home.start("talk")
+    home.decide("retry", run, may_run_twice=True)
+    first, row = home.tools.starts[0].call, home.row(run)
+    assert (home.outcome(first).dispatched, home.outcome(first).effect_applied) == ("yes", "unknown")
+    assert len(home.tools.starts) == 2 and row.origin == "APPROVAL_REQUIRED" and first in str(row.reason)
 
 
 def test_a_failure_that_says_what_it_did_keeps_no_other_call_waiting(home: Home) -> None:

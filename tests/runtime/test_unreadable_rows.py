@@ -9,7 +9,8 @@ import pytest
 
 from toolgate_cli.core.errors import ToolgateError
 
-from .fakes import FAILED, OK
+from . import texts
+from .fakes import FAILED, LOST, OK
 from .kit import Home, dies
 from .test_parking_digests import raw
 
@@ -87,11 +88,25 @@ def test_a_row_of_an_origin_that_nothing_makes_can_be_cancelled_and_nothing_else
     assert home.decide("approve", other).run.run.status == "COMPLETED"
 
 
+def take_away(home: Home, call: str) -> None:
+    sql(home, "PRAGMA foreign_keys = 0", "DROP TRIGGER calls_stay", f"DELETE FROM calls WHERE id = '{call}'")
+
+
+def test_a_doubt_of_a_call_that_is_in_no_table_of_calls_keeps_no_other_one_of_its_run(home: Home) -> None:
+    home.write(both=texts.flow("both", texts.uses("a", "free.send"), texts.uses("b", "ask.send")))
+    home.tools.plan["free.send"] = [LOST]
+    run = home.start("both")
+    gone = home.row(run).id
+    home.decide("reject", run)
+    take_away(home, gone)
+    assert home.decide("approve", run).run.run.status == "COMPLETED" and home.tools.names() == ["free.send", "ask.send"]
+
+
 def test_a_failed_call_that_is_in_no_table_of_calls_keeps_nobody_from_the_others(home: Home) -> None:
     home.tools.plan["free.send"] = [FAILED]
     failed, other = home.start("free"), home.start("ask")
     gone = home.row(failed).id
-    sql(home, "PRAGMA foreign_keys = 0", "DROP TRIGGER calls_stay", f"DELETE FROM calls WHERE id = '{gone}'")
+    take_away(home, gone)
     with pytest.raises(ToolgateError) as caught:
         home.desk().select([], "approve")
     assert caught.value.kind == "ambiguous" and f"{gone} is EXECUTION_FAILED" in caught.value.hint

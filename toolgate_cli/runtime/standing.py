@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 from ..core import canonical, digests, effects, verbs
 from ..core.definition import is_whole, opened
 from ..core.records import Row, RowQuery, Run
-from ..core.types import Verb
+from ..core.types import Json, Verb
 from ..core.values import NamedTuple
 from . import ownership, sealing
 from .answers import Advice

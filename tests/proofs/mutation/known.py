@@ -20,6 +20,7 @@ KNOWN: dict[str, str] = {
     "runtime/deciding.py: _refused: 'approved' -> 'approvedX'": "the refusal is raised, so nobody is told the effect",
     "runtime/deciding.py: _start: isinstance(verdict, Start) or verdict.cleared == 'approval' -> verdict.cleared == 'approval'":
         "what an approval starts is cleared by approval",
+    "runtime/doubts.py: _unsaid: seq > said -> seq >= said": "no event is a doubt and a person's word at once",
     "runtime/selecting.py: _named: found is None and _prefix(call, call[:1], shortest) -> _prefix(call, call[:1], shortest)": _ID,
     "runtime/selecting.py: _prefix: word.startswith(letter) and shortest <= len(word) < ID_LENGTH"
     " -> shortest <= len(word) < ID_LENGTH": _ID,
