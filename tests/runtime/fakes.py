@@ -224,6 +224,7 @@ class Pausing:
     def __init__(self, real: StepKind) -> None:
         self._real = real
         self.Fields = real.Fields
+        self.ENDS = getattr(real, "ENDS", False)
 
     def plan(self, step: Any, view: View) -> Intent:
         if step.reason.startswith("break"):

@@ -28,6 +28,27 @@ def test_a_run_stands_where_it_was_brought_to(quick: Home, where: State) -> None
     assert state(quick, BRING_ABOUT[where](quick)) == where
 
 
+@pytest.mark.parametrize("where", BRING_ABOUT)
+def test_only_where_the_arguments_do_not_fit_the_advice_names_the_tool_whose_schema_they_were_held_to(quick: Home, where: State) -> None:
+    stand = BRING_ABOUT[where](quick)
+    ports = quick.desk()._ports
+    with quick.store.read() as tx:
+        row = tx.find(stand.run, stand.call) if stand.call is not None else standing.first(tx, tx.run(stand.run))
+        advice = standing.advice(tx, tx.run(stand.run), row, standing.moment(tx, ports))
+    assert ("free.send" in advice.first) is (where == "NOT_VALID") and advice.command.startswith("toolgate ")
+
+
+@pytest.mark.parametrize(("where", "repeated"), [("STEP_APPROVAL", True), ("FAILED", False), ("FAILED_FOR_GOOD", False)])
+def test_a_step_that_failed_is_to_be_repeated_unless_it_may_not_be_or_failed_on_purpose(quick: Home, where: State, repeated: bool) -> None:
+    stand = BRING_ABOUT[where](quick)
+    if where == "STEP_APPROVAL":
+        quick.desk().reject_step(quick.desk().select_step(stand.run, "s", "reject"))
+    run, ports = quick.run(stand.run), quick.desk()._ports
+    with quick.store.read() as tx:
+        told = [advice.command for advice in standing.again(tx, run, standing.moment(tx, ports))]
+    assert run.status == "FAILED" and told == ([f"toolgate retry {run.id} --step s"] if repeated else [])
+
+
 GOOD = texts.tool("free.send")
 UNBINDABLE = GOOD.replace('argv = ["true"]', 'argv = ["true"]\nenv = { TOKEN = "${env.TOOLGATE_NO_SUCH_VARIABLE}" }')
 

@@ -43,8 +43,10 @@ MODULES: dict[str, tuple[str, ...]] = {
     ),
     "runtime/confirming.py": ("runtime/test_confirming.py",),
     "runtime/reconciling.py": ("runtime/test_reconciling.py", "runtime/test_equal_calls.py", "runtime/test_probing.py"),
-    "runtime/repeating.py": ("runtime/test_repeating.py", "runtime/test_going_on.py"),
-    "runtime/doubts.py": ("runtime/test_equal_calls.py", "runtime/test_doubts_and_cancels.py", "runtime/test_unreadable_rows.py"),
+    "runtime/repeating.py": ("runtime/test_repeating.py", "runtime/test_going_on.py", "runtime/test_reconciling.py"),
+    "runtime/doubts.py": (
+        "runtime/test_equal_calls.py", "runtime/test_doubts_and_cancels.py", "runtime/test_replays.py", "runtime/test_unreadable_rows.py",
+    ),
     "runtime/standing.py": (
         "runtime/test_standing.py", "runtime/test_choice_words.py", "runtime/test_said.py", "runtime/test_selecting.py",
         "runtime/test_unreadable_rows.py",
