@@ -92,6 +92,15 @@ def test_of_many_ten_are_shown_and_the_rest_is_counted(quick: Home, count: int) 
     assert told(lambda: quick.desk().show_pending([])).choices[0].command.startswith("toolgate pending show r")
 
 
+def test_beside_a_call_without_a_title_stand_its_tool_and_what_of_its_arguments_is_stored(quick: Home) -> None:
+    quick.start("free", text="x" * 1001)
+    quick.start("ask", text="y" * 100)
+    quick.start("ask")
+    about = [choice.about for choice in told(lambda: quick.desk().select([], "reject")).choices]
+    long = 'ask.send {"text":"' + "y" * 100
+    assert about == ['ask.send {"text":"hi"}', long[: len("ask.send ") + 80], "free.send"]
+
+
 @pytest.mark.parametrize("failed", [1, 3, 4])
 def test_those_that_the_verb_does_not_move_are_named_and_more_than_three_are_listed_elsewhere(quick: Home, failed: int) -> None:
     quick.tools.plan["free.send"] = [FAILED] * failed

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from toolgate_cli.core.errors import ToolgateError
+from toolgate_cli.runtime import standing
 
 from . import texts
 from .fakes import FAILED, LOST, OK
@@ -111,6 +112,17 @@ def test_a_failed_call_that_is_in_no_table_of_calls_keeps_nobody_from_the_others
         home.desk().select([], "approve")
     assert caught.value.kind == "ambiguous" and f"{gone} is EXECUTION_FAILED" in caught.value.hint
     assert home.decide("approve", other).run.run.status == "COMPLETED"
+
+
+@pytest.mark.parametrize("change", ["UPDATE definitions SET body = body || ' '", "DELETE FROM definitions"])
+def test_no_step_is_named_of_a_failed_run_whose_definition_is_not_the_one_it_started_with(home: Home, change: str) -> None:
+    id = home.start("gate")
+    home.desk().reject_step(home.desk().select_step(id, "s", "reject"))
+    sql(home, "PRAGMA foreign_keys = 0", change)
+    run, ports = home.run(id), home.desk()._ports
+    with home.store.read() as tx:
+        seen = standing.moment(tx, ports)
+        assert standing.again(tx, run, seen) == () and standing.state(tx, run, None, seen) == "FAILED"
 
 
 def test_a_database_without_its_id_and_without_a_log_says_so(home: Home) -> None:

@@ -60,11 +60,11 @@ def newest(tx: Reader, limit: int, *, calls_only: bool = False) -> tuple[Row, ..
 
 def state(tx: Reader, run: Run, row: Row | None, seen: Moment) -> verbs.State:
     """The row of the table for a run and its open row; without a row, for the run as a whole."""
-    if row is None and run.status == "FAILED":
-        return (
-            "FAILED_FOR_GOOD" if not _may_be_repeated(tx, run, seen) else "FAILED_BY_DEFINITION" if _error(run).get("always") else "FAILED"
-        )
     if row is None:
+        if run.status == "FAILED" and not _may_be_repeated(tx, run, seen):
+            return "FAILED_FOR_GOOD"
+        if run.status == "FAILED":
+            return "FAILED_BY_DEFINITION" if _error(run).get("always") else "FAILED"
         return verbs.state_of(run.status, None, run.owner is not None and ownership.alive(seen.ports, run.owner))
     doubt = not effects.repeatable(row.doubt)  # starting it again is refused (I9)
     return verbs.state_of(run.status, verbs.Waits(row.origin, is_over(row, seen.at), doubt, _refused(tx, row)))
@@ -139,7 +139,7 @@ def advice(tx: Reader, run: Run, row: Row | None, seen: Moment) -> Advice:
     """What is to be done about what stands there."""
     stands = state(tx, run, row, seen)
     first = verbs.first(stands)
-    stored = tx.call(row.id, row.revision) if row is not None and row.revision is not None and stands == "NOT_VALID" else None
+    stored = tx.call(row.id, row.revision) if row is not None and stands == "NOT_VALID" else None
     if stored is not None:
         first = f"toolgate tools show {stored[0].capability} has the schema; {first}"
     return Advice(verbs.command(stands, *_named(run, row, stands)), first)
