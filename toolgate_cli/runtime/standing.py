@@ -139,7 +139,10 @@ def advice(tx: Reader, run: Run, row: Row | None, seen: Moment) -> Advice:
     """What is to be done about what stands there."""
     stands = state(tx, run, row, seen)
     first = verbs.first(stands)
-    stored = tx.call(row.id, row.revision) if row is not None and stands == "NOT_VALID" else None
+    stored = None
+    if stands == "NOT_VALID":
+        assert row is not None, run.id  # it is a call
+        stored = tx.call(row.id, row.revision)
     if stored is not None:
         first = f"toolgate tools show {stored[0].capability} has the schema; {first}"
     return Advice(verbs.command(stands, *_named(run, row, stands)), first)
