@@ -78,6 +78,7 @@ def test_a_change_of_any_field_of_any_event_shows(field: str, place: int) -> Non
     assert finding.first_bad == events[place].seq
     assert finding.reason
     assert finding.head == (f"{place}:{events[place - 1].hash}" if place else f"0:{IDENTITY}")
+    assert verify(events, IDENTITY, 0, heads(chain(5))) == finding  # a head that was kept vouches for nothing but itself
     assert intact(events[place]) is False
 
 
@@ -107,7 +108,7 @@ def test_a_rewritten_tail_shows_where_it_was_joined_and_a_cut_one_in_the_head() 
 
 def test_a_chain_of_another_database_shows_at_once() -> None:
     finding = verify(chain(3), "db-2")
-    assert (finding.events, finding.first_bad, finding.head) == (0, 1, "0:db-2")
+    assert finding == (0, 1, "prev is not the id of the database", "0:db-2")
 
 
 def test_a_redacted_payload_keeps_the_chain_and_half_a_redaction_does_not() -> None:
@@ -122,7 +123,8 @@ def test_a_redacted_payload_keeps_the_chain_and_half_a_redaction_does_not() -> N
         assert verify(unsaid, IDENTITY).first_bad == 2  # a payload that was erased by hand
     for half in (whole._replace(payload=None), whole._replace(salt=None)):
         assert not intact(half)
-        assert verify([events[0], half, events[2]], IDENTITY).first_bad == 2
+        found = verify([events[0], half, events[2]], IDENTITY)
+        assert (found.first_bad, found.reason) == (2, "a redacted event has neither payload nor salt, this one has one of them")
 
 
 def said_of(events: list[Event], *seqs: int, payload: dict[str, Json] | None = None) -> list[Event]:

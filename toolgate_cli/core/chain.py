@@ -79,16 +79,14 @@ def verify(events: Iterable[Event], prev: str, seq: int = 0, heads: Iterable[Hea
         return Finding(0, seq, reason, f"{seq}:{prev}")
     try:
         for event in events:
-            reason = _wrong(event, seq + 1, prev)
-            if reason is None and kept and kept[0][0] <= event.seq:
-                reason = _unlike(kept, event.seq, event.hash)
+            reason = _wrong(event, seq + 1, prev) or _unlike(kept, event.seq, event.hash)
             if reason is not None:
                 return Finding(seq - began, event.seq, reason, f"{seq}:{prev}")
             seq, prev = event.seq, event.hash
             if event.payload is None:
                 erased.add(seq)
             elif event.type == REDACTED:
-                erased.difference_update(erased_by(event))
+                erased.difference_update(_erased_by(event.payload))
     except ToolgateError as unread:
         return Finding(seq - began, seq + 1, unread.message, f"{seq}:{prev}")
     head = f"{seq}:{prev}"
@@ -104,16 +102,16 @@ def intact(event: Event) -> bool:
     return _altered(event) is None
 
 
-def erased_by(event: Event) -> frozenset[int]:
-    """The seqs of the events whose payloads a REDACTED event says to have been erased."""
-    told = canonical.parse(event.payload) if event.type == REDACTED and event.payload is not None else None
-    seqs = told.get("events") if isinstance(told, dict) else None
-    return frozenset(seq for seq in seqs if isinstance(seq, int)) if isinstance(seqs, list) else frozenset()
-
-
 def head_text(event: Event | None, identity: str) -> str:
     """`seq:hash` of the last event; `0:identity` where there is none."""
     return f"{event.seq}:{event.hash}" if event else f"0:{identity}"
+
+
+def _erased_by(payload: str) -> frozenset[int]:
+    """The seqs of the events whose payloads were erased, by what a REDACTED event says."""
+    told = canonical.parse(payload)
+    seqs = told.get("events") if isinstance(told, dict) else None
+    return frozenset(seq for seq in seqs if isinstance(seq, int)) if isinstance(seqs, list) else frozenset()
 
 
 def _unlike(kept: list[Head], seq: int, hash: str) -> str | None:
