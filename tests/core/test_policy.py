@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import permutations, product
 from typing import Any
 
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 
 from toolgate_cli.core import policy
 from toolgate_cli.core.config import Condition, Policy, Rule
-from toolgate_cli.core.policy import Facts, denied, judge
+from toolgate_cli.core.policy import Facts, denied_always, judge
 from toolgate_cli.core.types import Decision
 
 FACTS = Facts("refunds.issue", {"amount": 600, "to": "A-17"}, "refund", "refund-agent", "write", "idempotent", "alice")
@@ -115,6 +116,15 @@ def test_a_rule_for_an_agent_does_not_match_a_call_without_one() -> None:
     assert judge(Policy("allow", (rule("deny"),)), without).decision == "deny"
 
 
+@pytest.mark.parametrize(("pattern", "tenant", "answer"), [
+    ("acme", "acme", True), ("ac*", "acme", True), ("*", "acme", True), ("other", "acme", False), ("o*", "acme", False),
+    ("acme", None, False), ("*", None, False),
+])  # fmt: skip
+def test_a_rule_for_a_tenant_matches_that_tenant_and_no_call_without_one(pattern: str, tenant: str | None, answer: bool) -> None:
+    ruling = judge(Policy("allow", (rule("deny", tenant=pattern),)), FACTS._replace(tenant=tenant))
+    assert (ruling.decision == "deny") is answer
+
+
 @pytest.mark.parametrize("amount", ["900", True, None, [600]])
 def test_a_value_of_the_wrong_type_restricts_and_never_allows(amount: Any) -> None:
     facts = FACTS._replace(arguments={"amount": amount})
@@ -147,18 +157,35 @@ def test_a_condition_that_is_plainly_false_settles_a_rule_whatever_happens_to_th
         assert judge(Policy("allow", (rule("deny", when=when),)), FACTS).rule is None
 
 
-def test_denied_asks_deny_rules_alone_and_gives_the_first() -> None:
-    first, second = rule("deny", "first"), rule("deny", "second")
-    assert denied(Policy("deny", (rule("require_approval"), rule("allow"))), FACTS) is None
-    assert denied(Policy("allow", (rule("allow"), rule("deny", capability="x"), first, second)), FACTS) is first
+OVER = (Condition("/amount", "gt", 500),)
+
+
+@pytest.mark.parametrize(("default", "rules", "always"), [
+    ("allow", (), False),
+    ("require_approval", (), False),
+    ("deny", (), True),
+    ("allow", (rule("deny"),), True),
+    ("allow", (rule("allow"), rule("deny")), True),
+    ("allow", (rule("deny", when=OVER),), False),
+    ("allow", (rule("deny", when=OVER), rule("deny")), True),
+    ("allow", (rule("require_approval"),), False),
+    ("deny", (rule("deny", when=OVER),), True),
+    ("deny", (rule("allow", when=OVER),), False),
+    ("deny", (rule("require_approval"),), False),
+    ("deny", (rule("deny", when=OVER), rule("allow")), False),
+    ("deny", (rule("allow", capability="other.*"),), True),
+    ("allow", (rule("deny", tenant="acme"),), True),
+    ("allow", (rule("deny", tenant="other"),), False),
+    ("deny", (rule("allow", tenant="other"),), True),
+])  # fmt: skip
+def test_a_call_is_always_denied_where_no_arguments_get_another_decision(default: Decision, rules: tuple[Rule, ...], always: bool) -> None:
+    assert denied_always(Policy(default, rules), FACTS._replace(tenant="acme", arguments={})) is always
 
 
 @given(policies, rules, st.integers(0, 5))
 def test_adding_a_deny_rule_never_loosens(before: Policy, extra: Rule, place: int) -> None:
     after = before._replace(rules=(*before.rules[:place], extra._replace(decision="deny"), *before.rules[place:]))
     assert STRICTNESS[judge(after, FACTS).decision] >= STRICTNESS[judge(before, FACTS).decision] or judge(before, FACTS).rule is None
-    if denied(before, FACTS):
-        assert judge(after, FACTS).decision == "deny"
     if judge(after, FACTS).decision != judge(before, FACTS).decision:
         assert judge(after, FACTS).decision == "deny"
 
@@ -171,9 +198,8 @@ def test_the_order_of_rules_does_not_change_the_decision(some: Policy, random: A
 
 
 @given(policies)
-def test_denied_and_judge_agree(some: Policy) -> None:
-    ruling = judge(some, FACTS)
-    assert (denied(some, FACTS) is not None) == (ruling.decision == "deny" and ruling.rule is not None)
+def test_a_call_that_is_always_denied_is_denied(some: Policy) -> None:
+    assert not denied_always(some, FACTS) or judge(some, FACTS).decision == "deny"
 
 
 @pytest.mark.parametrize(
@@ -201,3 +227,30 @@ def test_nor_for_another_policy_or_for_other_arguments() -> None:
     assert [judge(each, FACTS).decision for each in (open_, strict, open_, strict)] == ["allow", "deny", "allow", "deny"]
     assert judge(strict._replace(default="allow"), FACTS._replace(arguments={"amount": 1})).decision == "allow"
     assert judge(strict, FACTS).rule is not None and judge(strict, FACTS._replace(arguments={"amount": 1})).rule is None
+
+
+class Looked(tuple[Rule, ...]):
+    """Rules that count how often they are looked through."""
+
+    times = 0
+
+    def __iter__(self) -> Iterator[Rule]:
+        self.times += 1
+        return super().__iter__()
+
+
+def test_the_rules_are_looked_through_once_for_a_kind_of_call_and_not_more_kinds_are_kept_than_may_be(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(policy, "_KINDS", 3)
+    some = Looked((rule("deny", workflow="w9"),))
+    of = Policy("allow", some)
+
+    def asked(*flows: str) -> int:
+        for flow in flows:
+            assert judge(of, FACTS._replace(workflow=flow)).decision == "allow"
+        return some.times
+
+    assert asked("w1", "w2", "w3") == asked("w3", "w2", "w1") == 3
+    assert asked("w4", "w4") == 4
+    assert asked("w1") == 5  # it made room for a fourth

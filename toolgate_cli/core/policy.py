@@ -48,11 +48,6 @@ def judge(policy: Policy, facts: Facts) -> Ruling:
     return Ruling(policy.default, None, f"no policy rule matches, and policy.default is {policy.default}")
 
 
-def denied(policy: Policy, facts: Facts) -> Rule | None:
-    """The first deny rule that matches: all that is asked again after a person has approved."""
-    return next((rule for rule in _about(policy, facts) if rule.decision == "deny" and _conditions_hold(rule, facts)), None)
-
-
 def denied_always(policy: Policy, facts: Facts) -> bool:
     """Whether such a call is denied whatever its arguments are."""
     about = _about(policy, facts)
