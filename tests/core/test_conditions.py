@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from toolgate_cli.core.conditions import OPERATORS, equal, fault, holds, warm
 from toolgate_cli.core.config import Condition
+from toolgate_cli.core.unsure import UNSURE
 
 scalars = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text()
 values = st.recursive(
@@ -251,6 +252,26 @@ def test_equality_is_reflexive(value: Any) -> None:
 def test_equality_is_symmetric_and_unequal_is_its_negation(left: Any, right: Any) -> None:
     assert equal(left, right) == equal(right, left)
     assert ask("ne", left, right) is not ask("eq", left, right)
+
+
+@pytest.mark.parametrize(("op", "wanted", "found", "answer"), [
+    ("eq", [1, 2], [1, UNSURE], None),
+    ("ne", [1, 2], [3, UNSURE], None),
+    ("in", [{}], {"a": {"b": UNSURE}}, None),
+    ("size", 2, [1, UNSURE], None),
+    ("exists", True, UNSURE, None),
+    ("exists", True, {"a": UNSURE}, True),
+    ("exists", False, [UNSURE], False),
+    ("any", [["", "gt", 5]], [9, UNSURE], True),
+    ("any", [["", "gt", 5]], [1, UNSURE], None),
+    ("all", [["", "gt", 5]], [1, UNSURE], False),
+    ("all", [["", "gt", 5]], [9, UNSURE], None),
+    ("any", [["/a", "gt", 5]], [{"a": 9, "b": UNSURE}], True),
+])  # fmt: skip
+def test_a_place_that_is_not_certain_counts_only_where_it_could_change_the_answer(
+    op: str, wanted: Any, found: Any, answer: bool | None
+) -> None:
+    assert ask(op, wanted, found) is answer
 
 
 @given(st.sampled_from(JUDGED), values)
