@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from toolgate_cli.core import exposure
-from toolgate_cli.core.authorise import may_call, other_tenant, outside_scope
+from toolgate_cli.core.authorise import may_call, not_the_callers, other_tenant, outside_scope
 from toolgate_cli.core.config import Agent, Condition, Config, Context, ExitRules, Limits, Policy, Rule, Tenant, Tool
 from toolgate_cli.core.digests import sha256
 from toolgate_cli.core.records import Call
@@ -70,6 +70,7 @@ def test_a_permission_is_granted_to_everybody_or_to_one() -> None:
         ({"tenant": {"issuer": "iam-1", "id": "acme", "admin": True}}, "tenant_unknown"),
         ({"tenant": {"id": "acme"}}, "tenant_unknown"),
         ({"tenant": {"issuer": None, "id": "acme"}}, "tenant_unknown"),
+        ({"tenant": {"issuer": "iam-1", "id": 7}}, "tenant_unknown"),
         ({"tenant": ["acme"]}, "tenant_unknown"),
         ({"tenant": None}, "tenant_unknown"),
         ({}, "tenant_unknown"),
@@ -85,6 +86,7 @@ def test_a_resource_has_to_be_the_callers_own(arguments: Json, code: str | None)
 def test_where_no_tenant_is_named_a_tool_of_tenants_is_refused(context: Context | None) -> None:
     assert "names none" in str(other_tenant(FREE._replace(tenant_of="/tenant"), {"tenant": "acme"}, context))
     assert other_tenant(FREE, {"tenant": "acme"}, context) is None
+    assert not_the_callers("acme", "the command", context) == "auth_denied: [context] names no tenant"
 
 
 # ---- who is under whom ----

@@ -54,6 +54,8 @@ VALUES: list[tuple[ToolResult, Json]] = [
     (said('"acme"', truncated=True), None),
     (LOST, None),
     (UNSENT, None),
+    (LEFT, None),
+    (HELD, None),
 ]
 
 
@@ -73,6 +75,8 @@ RECONCILED = [
     (said('{"applied": 0}'), "unknown", None),
     (said('{"applied": null}'), "unknown", None),
     (said('{"aplied": false}'), "unknown", None),
+    (said('{"result": 1}'), "unknown", None),
+    (said("{}"), "unknown", None),
     (said('{"applied": false, "applied": true}'), "unknown", None),
     (said('{"applied": false, "sure": "no"}'), "unknown", None),
     (said('{"applied": false} {"applied": true}'), "unknown", None),
