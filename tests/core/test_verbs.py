@@ -8,7 +8,7 @@ import pytest
 
 from toolgate_cli.core.errors import ToolgateError
 from toolgate_cli.core.types import CALL_ORIGINS, Origin, Status, Verb
-from toolgate_cli.core.verbs import TABLE, Handler, State, Waits, first, handler, name, state_of, use, works
+from toolgate_cli.core.verbs import TABLE, Handler, State, Waits, command, first, handler, name, state_of, use, works
 
 VERBS: tuple[Verb, ...] = ("approve", "reject", "retry", "continue-tool", "answer", "review", "continue", "retry --step", "cancel")
 DRAWN = """
@@ -93,6 +93,20 @@ def test_a_refusal_reads_as_a_sentence() -> None:
         handler("CANCELLED", "retry")
 
 
+@pytest.mark.parametrize(("state", "verb", "written"), [
+    ("EXECUTION_FAILED", None, "toolgate retry c7"),
+    ("EXECUTION_FAILED", "reject", "toolgate reject c7"),
+    ("EXECUTION_FAILED", "continue-tool", "toolgate continue-tool c7"),
+    ("EXECUTION_FAILED", "approve", "toolgate retry c7"),  # does not work there
+    ("OUTCOME_UNKNOWN", None, "toolgate continue-tool c7 --outcome-file x"),
+    ("OUTCOME_UNKNOWN", "retry", "toolgate retry c7 --may-run-twice"),
+    ("OUTCOME_UNKNOWN", "reject", "toolgate reject c7"),
+    ("STEP_APPROVAL", "reject", "toolgate reject c7 --step x"),
+])  # fmt: skip
+def test_a_command_is_the_one_of_the_verb_where_that_works_and_else_the_first(state: State, verb: Verb | None, written: str) -> None:
+    assert command(state, "c7", "x", verb) == written
+
+
 @pytest.mark.parametrize(
     "origin",
     get_args(Origin),
@@ -117,6 +131,7 @@ def test_only_an_approval_and_a_question_expire() -> None:
 
 
 def test_a_doubt_is_before_what_failed_and_behind_what_expired() -> None:
+    assert state_of("AWAITING_TOOL_DECISION", Waits("EXECUTION_FAILED", doubt=True)) == "FAILED_IN_DOUBT"
     assert state_of("AWAITING_TOOL_DECISION", Waits("EXECUTION_FAILED", doubt=True, refused="VALIDATE")) == "FAILED_IN_DOUBT"
     assert state_of("AWAITING_TOOL_APPROVAL", Waits("APPROVAL_REQUIRED", doubt=True)) == "APPROVAL_IN_DOUBT"
     assert state_of("AWAITING_TOOL_APPROVAL", Waits("CONFIRMATION_REQUIRED", doubt=True)) == "CONFIRMATION_IN_DOUBT"

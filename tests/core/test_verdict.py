@@ -7,12 +7,12 @@ from typing import Any, Literal
 import pytest
 
 from toolgate_cli.core import canonical, digests
-from toolgate_cli.core.config import Agent, Condition, Config, ExitRules, Limits, Policy, Rule, Tool
+from toolgate_cli.core.config import Agent, Condition, Config, Context, ExitRules, Limits, Policy, Rule, Tool
 from toolgate_cli.core.defaults import filler
 from toolgate_cli.core.errors import ToolgateError
 from toolgate_cli.core.records import Call, Row
 from toolgate_cli.core.types import Cleared, Decision, Json
-from toolgate_cli.core.verdict import Park, Question, Start, evaluate
+from toolgate_cli.core.verdict import Park, Question, Start, evaluate, past_deadline, probe_of
 from toolgate_cli.core.world import Needs, Problem, Ready, World
 
 SCHEMA: Json = {"properties": {"amount": {"type": "integer", "default": 1000}}}
@@ -44,7 +44,9 @@ def world(
     return World(config, (), {"a.b": ready}, {"s" * 64: lambda value: how.get("problems", ())})
 
 
-def question(verb: Literal["ask", "approve", "retry"] = "ask", was: Row | None = None, started: int = 0, **how: Any) -> Question:
+def question(
+    verb: Literal["ask", "approve", "retry", "edit", "answer"] = "ask", was: Row | None = None, started: int = 0, **how: Any
+) -> Question:
     return Question(CALL._replace(**how), "flow", started, was, verb)
 
 
@@ -64,6 +66,14 @@ def judged(asked: Question, at: World) -> Any:
     ("retry", ROW._replace(call_digest="0" * 64, cleared="approval"), "require_approval", None),
     ("retry", ROW._replace(call_digest="0" * 64, cleared="approval"), "allow", "policy"),
     ("ask", ROW._replace(cleared="approval"), "require_approval", None),
+    ("edit", ROW, "allow", "policy"), ("edit", ROW, "require_approval", "approval"),
+    ("edit", ROW._replace(rule="another"), "require_approval", None), ("edit", ROW._replace(rule="another"), "allow", "policy"),
+    ("edit", ROW._replace(approvals_needed=2), "require_approval", None),
+    ("edit", ROW._replace(separate_requester=True), "require_approval", None),
+    ("edit", ROW._replace(call_digest="0" * 64), "allow", None),
+    ("edit", ROW._replace(call_digest="0" * 64), "require_approval", None),
+    ("answer", ROW, "require_approval", "policy"), ("answer", ROW._replace(cleared="approval"), "allow", "approval"),
+    ("answer", ROW._replace(call_digest="0" * 64), "allow", None),
 ])  # fmt: skip
 @pytest.mark.parametrize("started", [4, 5])
 def test_what_clears_a_call(verb: Any, was: Row | None, decision: Decision, cleared: Cleared | None, started: int) -> None:
@@ -138,6 +148,45 @@ def test_what_is_missing_is_asked_for_and_nothing_else(ready: bool, checks: bool
     whole = world("allow")
     at = whole._replace(ready=whole.ready if ready else {}, checks=whole.checks if checks else {})
     assert judged(question(), at) == Needs(tools, schemas)
+
+
+@pytest.mark.parametrize(("verb", "started", "asked"), [
+    ("ask", 0, True), ("ask", 4, True), ("ask", 5, False), ("approve", 0, True), ("answer", 0, False), ("answer", 5, False),
+])  # fmt: skip
+def test_a_precheck_is_asked_about_a_beginning_that_the_limits_allow(verb: Any, started: int, asked: bool) -> None:
+    at = world("allow", tool=TOOL._replace(probes={"precheck": object()}))
+    verdict = judged(question(verb, None if verb == "ask" else ROW, started), at)
+    assert (verdict == Needs(probes=(probe_of(CALL, "precheck", at.ready["a.b"], ""),))) is asked
+    assert isinstance(verdict, Needs) is asked
+    if not asked:
+        assert isinstance(verdict, Park) is (started == 5) and (started < 5 or verdict.code == "limit_exceeded")
+
+
+@pytest.mark.parametrize(("deadline", "now", "behind", "said"), [
+    (10.0, "2026-01-31T12:00:09.999Z", False, None),
+    (10.0, "2026-01-31T12:00:10.000Z", False, "the deadline of the run is over"),
+    (10.0, "2026-01-31T12:00:10.001Z", False, "the deadline of the run is over"),
+    (10.0, "2026-01-31T12:00:11.000Z", True, "the deadline of the run is over"),
+    (10.0, "2026-01-31T12:00:01.000Z", True, "the clock is behind the log"),
+    (None, "2026-01-31T12:00:11.000Z", False, None),
+    (None, "2026-01-31T12:00:11.000Z", True, None),
+])  # fmt: skip
+def test_a_deadline_is_over_at_its_end_and_cannot_be_told_while_the_clock_is_behind(
+    deadline: float | None, now: str, behind: bool, said: str | None
+) -> None:
+    for context in (Context(deadline=deadline), *([None] if deadline is None else [])):
+        late = past_deadline(world().config._replace(context=context), "2026-01-31T12:00:00.000Z", now, behind)
+        assert late is None if said is None else late is not None and late.startswith(said)
+
+
+@pytest.mark.parametrize(("servers", "said"), [
+    ((), "no tool a.b in toolgate.toml"), (("b",), "no tool a.b in toolgate.toml"),
+    (("b", "a"), "no tool a.b of the server a is pinned: toolgate tools pin a"),
+])  # fmt: skip
+def test_a_tool_that_is_not_there_is_told_where_it_would_be(servers: tuple[str, ...], said: str) -> None:
+    at = world("allow", tool=None)
+    verdict = judged(question(), at._replace(config=at.config._replace(servers=servers)))
+    assert isinstance(verdict, Park) and verdict.reason == said
 
 
 def _fails(error: Exception) -> Any:
