@@ -504,16 +504,22 @@ def test_the_first_event_goes_on_from_the_identity_and_each_next_from_the_last(s
         assert identity.startswith("d") and len(identity) == 14
         first = event_after(None, identity)
         second = event_after(first, "")
+        writer.append([])
         writer.append([first, second])
         writer.append([])
         assert list(writer.events(EventQuery())) == [first, second]
     third = event_after(second, "")
     for wrong in (first, second, third._replace(seq=4), third._replace(prev="x"), third._replace(prev=identity)):
-        refused(store, lambda writer, wrong=wrong: writer.append([wrong]))
+        fault = refused(store, lambda writer, wrong=wrong: writer.append([wrong]))
+        assert fault.message == f"event {wrong.seq} does not go on from the head of the log"
     refused(store, lambda writer: writer.append([third, third._replace(seq=4)]))
     with store.read() as reader:
         assert reader.head() == second
         assert reader.identity() == identity
+    with store.write() as writer:
+        writer.append([third])  # whoever appends need not have asked for the head
+    with store.read() as reader:
+        assert reader.head() == third
 
 
 def test_a_first_event_that_does_not_name_the_database_is_refused(store: Any) -> None:
