@@ -13,6 +13,7 @@ KNOWN: dict[str, str] = {
     "core/verdict.py: _ruled: q.call.arguments or '' -> q.call.arguments": "a call without arguments was refused before",
     "runtime/gate.py: judge: question.started and tool is not None -> tool is not None":
         "a run that has started nothing has no doubt: it only takes longer",
+    "core/verdict.py: probe_of: call.arguments or '' -> call.arguments": "of a call without arguments nothing is asked",
     "runtime/gate.py: Claim.arguments: self.call.arguments or '{}' -> self.call.arguments": "a call without arguments is never started",
     "runtime/deciding.py: _decide: standing.is_over(row, unit.now) and row.on_expiry == 'reject' and (run.status != 'CANCELLED')"
     " -> standing.is_over(row, unit.now) and row.on_expiry == 'reject'": _CANCELLED,
@@ -35,5 +36,7 @@ KNOWN: dict[str, str] = {
     "runtime/selecting.py: step: 'CANCELLED' -> 'CANCELLEDX'": _CANCELLED,
     "runtime/standing.py: _named: 'STEP' -> 'STEPX'": "only a run that failed is told which step to retry, and that has one",
     "stores/_writer.py: SqliteWriter._change_many: raise over() -> nothing": "the head was read before, which is refused then",
+    "stores/_writer.py: SqliteWriter.append: self._last or self._one(tuple, _LAST) or (0, self.identity())"
+    " -> self._one(tuple, _LAST) or (0, self.identity())": "nobody else adds to the log meanwhile: it only takes longer",
     "stores/memory.py: MemoryWriter._own: self._owned.add(name) -> nothing": "it only takes longer",
 }  # fmt: skip
