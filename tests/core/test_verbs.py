@@ -32,13 +32,14 @@ RUNNING             -         -       -          -        -       -     take_ove
 DRIVEN              -         -       -          -        -       -     owned      -           cancel   wait
 PAUSED              -         -       -          -        -       -     drive      reposition  cancel   continue | retry --step
 FAILED              -         -       -          -        -       -     -          reposition  -        retry --step
+FAILED_BY_DEFINITION -        -       -          -        -       -     -          reposition  -        start
 FAILED_FOR_GOOD     -         -       -          -        -       -     -          reposition  -        start
 COMPLETED           -         -       -          -        -       -     -          -           -        runs show
 CANCELLED           -         -       -          -        -       -     -          -           nothing  runs show
 CANCELLED_IN_DOUBT  -         -       -          settle   -       -     -          -           nothing  continue-tool --outcome-file
 """  # noqa: E501
 ROWS = [line.split(None, 10) for line in DRAWN.strip().splitlines()]
-ENDED = ("FAILED_FOR_GOOD", "COMPLETED", "CANCELLED")
+ENDED = ("FAILED_FOR_GOOD", "FAILED_BY_DEFINITION", "COMPLETED", "CANCELLED")
 CELLS = [(row[0], verb, cell) for row in ROWS for verb, cell in zip(VERBS, row[1:10], strict=True)]
 
 
@@ -87,8 +88,8 @@ def test_a_refusal_reads_as_a_sentence() -> None:
     assert caught.value.hint == "toolgate retry c7"
     with pytest.raises(ToolgateError) as caught:
         handler("COMPLETED", "cancel")
-    over = "cancel does not apply to COMPLETED: it is over, and only a new start does all of it again"
-    assert (caught.value.message, caught.value.hint) == (over, "toolgate runs show")
+    over = "nothing of it is left to be cancelled; it is over, and only a new start does all of it again"
+    assert (caught.value.message, caught.value.hint) == (f"cancel does not apply to COMPLETED: {over}", "toolgate runs show")
     with pytest.raises(ToolgateError, match="retry does not apply to CANCELLED: it was ended for good, and only a new start"):
         handler("CANCELLED", "retry")
 

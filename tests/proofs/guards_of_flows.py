@@ -38,8 +38,8 @@ OF_FLOWS: tuple[Guard, ...] = (
     Guard(
         "what made a repetition harmless says nothing of an equal call",
         "I9",
-        '        if equal and effects.rekeyed(_strictest(unit, other, tool)) == "unsafe":\n',
-        "        if equal and not effects.repeatable(_strictest(unit, other, tool)):\n",
+        '    return tool is None or effects.rekeyed(_strictest(unit, call, tool)) == "unsafe"\n',
+        "    return tool is None or not effects.repeatable(_strictest(unit, call, tool))\n",
         (EQUAL + "test_only_what_changes_nothing_is_asked_for_again_without_a_word",),
     ),
     Guard(

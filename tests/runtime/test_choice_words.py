@@ -45,7 +45,7 @@ def test_beside_the_command_stands_why_the_step_waits_or_which_it_is(quick: Home
     asked = told(lambda: quick.desk().select([], "approve"))
     assert [(choice.command, choice.about) for choice in asked.choices] == [(f"toolgate approve {run} --step s", why) for run, why in about]
     looked = told(lambda: quick.desk().show_pending([]))
-    assert looked.message == "no call waits for a decision, and of the steps that wait none was named"
+    assert looked.message == "no call waits for a decision, and of what waits else nothing was named"
     assert [(choice.command, choice.about) for choice in looked.choices] == [(f"toolgate pending show {run}", why) for run, why in about]
 
 

@@ -256,11 +256,11 @@ def test_arguments_that_are_too_large_are_not_stored(home: Home, text: str) -> N
 def test_a_check_that_breaks_is_a_failure_that_can_be_decided(quick: Home, monkeypatch: pytest.MonkeyPatch) -> None:
     real = validators.load
 
-    def broken(schema: Any) -> Any:
+    def broken(schema: Any, **how: Any) -> Any:
         def check(value: object) -> Any:
             raise OverflowError("int too large to convert to float")
 
-        return check if schema == {"type": "object"} else real(schema)
+        return check if schema == {"type": "object"} else real(schema, **how)
 
     monkeypatch.setattr(validators, "load", broken)
     quick.write(texts.operator({"free.send": texts.tool("free.send", schema='{ type = "object" }')}))

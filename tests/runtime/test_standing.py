@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from toolgate_cli.core.verbs import State
@@ -38,9 +40,11 @@ def test_only_where_the_arguments_do_not_fit_the_advice_names_the_tool_whose_sch
     assert ("free.send" in advice.first) is (where == "NOT_VALID") and advice.command.startswith("toolgate ")
 
 
-@pytest.mark.parametrize(("where", "repeated"), [("STEP_APPROVAL", True), ("FAILED", False), ("FAILED_FOR_GOOD", False)])
-def test_a_step_that_failed_is_to_be_repeated_unless_it_may_not_be_or_failed_on_purpose(quick: Home, where: State, repeated: bool) -> None:
-    stand = BRING_ABOUT[where](quick)
+@pytest.mark.parametrize(
+    ("where", "repeated"), [("STEP_APPROVAL", True), ("FAILED", True), ("on purpose", False), ("FAILED_FOR_GOOD", False)]
+)
+def test_a_step_that_failed_is_to_be_repeated_unless_it_may_not_be_or_failed_on_purpose(quick: Home, where: Any, repeated: bool) -> None:
+    stand = Stand(quick.start("fails")) if where == "on purpose" else BRING_ABOUT[where](quick)
     if where == "STEP_APPROVAL":
         quick.desk().reject_step(quick.desk().select_step(stand.run, "s", "reject"))
     run, ports = quick.run(stand.run), quick.desk()._ports

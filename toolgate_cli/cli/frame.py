@@ -58,6 +58,7 @@ class Frame(NamedTuple):
             try:
                 yield desk
             except BaseException as interruption:
+                missing = missing and getattr(interruption, "kind", None) != "storage"  # what fails is not said to be made
                 if not isinstance(interruption, Exception):
                     interruption.add_note(MAY_HAVE_RUN)
                 raise

@@ -79,9 +79,10 @@ def _may_be_repeated(tx: Reader, run: Run, seen: Moment) -> bool:
 
 
 def again(tx: Reader, run: Run, seen: Moment) -> tuple[Advice, ...]:
-    """How the step at which a run failed is repeated; none where that is not allowed, or a workflow that chose to fail would again."""
+    """How what failed is done again; nothing where its step is not to be repeated, or a workflow that chose to fail would again."""
     at = _failed_at(tx, run)
-    if at is None or getattr(seen.ports.step_kind(str(at.inmost["type"])), "ENDS", False) or state(tx, run, None, seen) != "FAILED":
+    chosen = at is None or getattr(seen.ports.step_kind(str(at.inmost["type"])), "ENDS", False)
+    if chosen or state(tx, run, None, seen) == "FAILED_FOR_GOOD":
         return ()
     return (advice(tx, run, None, seen),)
 

@@ -15,7 +15,7 @@ from ..core.records import Call, Event
 from ._faults import not_ours
 
 APPLICATION_ID = 0x54474154  # "TGAT"
-SOUGHT = ("REDACTED", "STEP_RETRIED", "TOOL_INVOCATION_OUTCOME_UNKNOWN")
+SOUGHT = ("REDACTED", "STEP_RETRIED", "TOOL_INVOCATION_FAILED", "TOOL_INVOCATION_OUTCOME_UNKNOWN")
 
 
 def _only_erasing(table: str, record: Any, erasable: tuple[str, ...], said: str) -> str:

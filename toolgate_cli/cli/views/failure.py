@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from ...core.errors import Choice
 from ...core.types import Json
-from ..safe import Safe, command, fill, line
+from ..safe import Safe, command, fill, line, spaced
 
 _SHORTEST = 6  # characters of what a command is about; fewer say nothing
 
@@ -56,7 +56,7 @@ def _told_apart(choices: Sequence[Choice], room: int | None) -> Sequence[Choice]
     """The same, without the words with which all of them begin where one of them has to be cut: its end tells it from the others."""
     told = [choice.about.split(" ") for choice in choices]
     shared = next((at for at, words in enumerate(zip(*told, strict=False)) if len(set(words)) > 1), 0)
-    if not shared or room is None or all(_choice(choice, room) == _choice(choice) for choice in choices):
+    if not shared or room is None or all(spaced(_choice(choice, room)) == _choice(choice) for choice in choices):
         return choices
     return [choice._replace(about=f"...{' '.join(words[shared:])}") for choice, words in zip(choices, told, strict=True)]
 
