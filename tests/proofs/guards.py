@@ -239,7 +239,7 @@ BEFORE_A_START: tuple[Guard, ...] = (
     Guard(
         "a fault of the store is no fault of the step",
         "I6",
-        '        if error.kind == "storage":\n            raise  # the step did nothing wrong: it is planned again\n',
+        '    if error.kind == "storage":\n        raise error\n',
         "",
         (WHOLE + "test_a_store_that_cannot_be_read_while_a_step_is_planned_is_no_fault_of_the_step",),
     ),

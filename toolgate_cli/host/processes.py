@@ -88,7 +88,7 @@ def lend_fence(fence: Fence | None, name: str | None) -> None:
 
 
 def take_back_fence(fence: Fence | None, name: str | None) -> None:
-    """And not any more."""
+    """From now on the lock cannot be found by that other name any more."""
     if fence is not None and name is not None and _take_back is not None:
         _take_back(name)
 

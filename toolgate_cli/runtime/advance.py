@@ -112,12 +112,17 @@ def _step(unit: Unit, run: Run, definition: Definition, world: World, frames: Cu
         _storable(intent, world.secrets)
         carry = HANDLERS.get(type(intent)) or kind.HANDLERS[type(intent)]  # type: ignore[attr-defined]  # few kinds have their own
     except ToolgateError as error:
-        if error.kind == "storage":
-            raise  # the step did nothing wrong: it is planned again
-        intent = Fail(world.secrets.scrub(error.message))
+        intent = _failure(place, error)
     except Exception as error:  # noqa: BLE001  # a step kind that is broken ends its run, else nothing could ever move it
         intent = Fail(world.secrets.scrub(f"the step failed: {type(error).__name__}: {error}"))
     return carry(place, intent)
+
+
+def _failure(place: Place, error: ToolgateError) -> Fail:
+    """What an error of a step ends its run with; one of the store is raised, for the step did nothing wrong: it is planned again."""
+    if error.kind == "storage":
+        raise error
+    return Fail(place.world.secrets.scrub(error.message))
 
 
 def _planned(place: Place, kind: StepKind, fields: object, view: StepView) -> Intent:
@@ -125,9 +130,7 @@ def _planned(place: Place, kind: StepKind, fields: object, view: StepView) -> In
     try:
         intent = kind.plan(fields, view)
     except ToolgateError as error:
-        if error.kind == "storage":
-            raise
-        intent = Fail(place.world.secrets.scrub(error.message))
+        intent = _failure(place, error)
     return intent._replace(always=_rests_on_the_definition(place, view)) if isinstance(intent, Fail) else intent
 
 
