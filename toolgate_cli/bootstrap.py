@@ -60,7 +60,7 @@ def _ports(settings: Settings, *, begun: bool = True, readonly: bool = False) ->
         raise ToolgateError("invalid", f"no toolgate.toml in {settings.home}", _where_else(settings))
     owners = FileOwners(_locks(settings))
     store = open_store(settings.db, RandomMint(), readonly=readonly)
-    use_fence(owners.fence, owners.release, owners.lend, owners.take_back)
+    use_fence(owners.fence, owners.release)
     try:
         yield ports(settings, store, owners=owners)
     finally:

@@ -247,7 +247,7 @@ print(subprocess.run([sys.executable, "-c", inner], capture_output=True, text=Tr
 
 
 def test_what_a_lock_tells_of_a_session_counts_only_where_its_numbers_mean_something(tmp_path: Path) -> None:
-    owners, session = FileOwners(str(tmp_path / "owners")), tree.Session(12345, 67)
+    owners, session = FileOwners(str(tmp_path / "owners")), tree.Session(12345, 67, "f1")
     fence = processes.Fence(*owners.fence("f1"))
     assert owners.session("f1") is None and owners.session(None) is None and owners.session("f2") is None
     processes.mark_fence(fence, session)

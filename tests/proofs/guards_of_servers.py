@@ -111,8 +111,8 @@ OF_SERVERS: tuple[Guard, ...] = (
     Guard(
         "whatever runs in a server decides nothing",
         "I5",
-        "    env = _filling.surroundings(started.path, started.env, run, call)\n",
-        "    env = _filling.surroundings(started.path, started.env, run, call)\n    del env['TOOLGATE_CALL']\n",
+        "    env = _filling.surroundings(started.path, started.env, whom.run, mark)\n",
+        "    env = _filling.surroundings(started.path, started.env, whom.run, mark)\n    del env['TOOLGATE_CALL']\n",
         (GATE + "test_nobody_decides_or_pins_from_inside_a_server",),
     ),
     Guard(
@@ -144,10 +144,31 @@ OF_SERVERS: tuple[Guard, ...] = (
         (STDIO + "test_a_server_has_a_clean_environment_and_its_secrets_are_taken_out_of_what_it_says",),
     ),
     Guard(
-        "the lock of a call tells of the session that it is made in",
+        "a call is made in the session that its lock tells of, and in no other",
         "I8",
-        "        processes.lend_fence(self._fence, name)\n",
-        "        pass\n",
-        (STDIO + "test_the_lock_of_a_call_tells_of_the_session_and_goes_at_the_latest_with_it",),
+        " and (whom.lock is None or session.lock in (None, whom.lock))",
+        "",
+        (STDIO + "test_no_call_is_made_in_a_session_that_its_lock_does_not_tell_of",),
+    ),
+    Guard(
+        "while something of a session is left no other takes its place",
+        "I8",
+        "        if any(session.end(0.15)):\n",
+        "        if not session.end(0.15):\n",
+        (STDIO + "test_while_something_of_the_last_session_is_there_no_other_is_opened",),
+    ),
+    Guard(
+        "what serves more than one call is found by its lock, wherever it went",
+        "I8",
+        "    started = marked(processes, session.lock) if session.lock else set()\n",
+        "    started = set()\n",
+        (GATE + "test_a_call_in_an_open_session_is_claimed_with_its_lock",),
+    ),
+    Guard(
+        "a call that goes into an open session is claimed with the lock of that",
+        "I8",
+        '    return held(verdict.bound) or unit.ports.mint.id("f")\n',
+        '    return unit.ports.mint.id("f")\n',
+        (GATE + "test_a_call_in_an_open_session_is_claimed_with_its_lock",),
     ),
 )

@@ -25,7 +25,7 @@ from toolgate_cli.core.types import Json
 from toolgate_cli.host import lasting, peer, processes
 from toolgate_cli.host.lines import Line, Lines
 from toolgate_cli.host.owners import FileOwners
-from toolgate_cli.providers import _mcp_calls, _mcp_message, _mcp_session, _mcp_stdio, mcp
+from toolgate_cli.providers import _mcp_bound, _mcp_calls, _mcp_message, _mcp_session, _mcp_stdio, mcp
 from toolgate_cli.runtime.plugs import InvokeLimits
 
 SERVER = str(Path(mcp_server.__file__))
@@ -67,6 +67,10 @@ class Server:
         bound = mcp.bind(fields, pinned.facts, str(self.home), arguments)
         claim = Claim(call_id or f"c-mcp-{os.getpid()}", "r-mcp", "k-mcp", canonical.encode(arguments), bound, fence)
         return mcp.invoke(claim, InvokeLimits(timeout, output_bytes, stop, secrets))
+
+    def bound(self, tool: str) -> object:
+        fields = self.fields(tool)
+        return mcp.bind(fields, mcp.pin(fields, str(self.home), PATH).facts, str(self.home), {})
 
     def offers(self, timeout: float = 30.0) -> dict[str, offered.Offer]:
         found = mcp.offers(self.fields("answers"), str(self.home), PATH, InvokeLimits(timeout, 1, lambda: False))
@@ -113,36 +117,53 @@ def test_all_calls_of_a_process_are_of_one_session(tmp_path: Path) -> None:
     assert (server.call("counts").output.split(), one) == ([pid, "2"], "1")
 
 
-def test_the_lock_of_a_call_tells_of_the_session_and_goes_at_the_latest_with_it(tmp_path: Path) -> None:
+@pytest.fixture
+def owners(tmp_path: Path) -> Iterator[FileOwners]:
+    """Locks in the folder `owners`, that every tool is started with."""
     owners = FileOwners(str(tmp_path / "owners"))
-    processes.use_fence(owners.fence, owners.release, owners.lend, owners.take_back)
-    server, seen = Server(tmp_path, "counts", "sleeps"), []
+    processes.use_fence(owners.fence, owners.release)
+    yield owners
+    lasting.end_all()
+    processes.use_fence(None, None)
 
-    def names() -> set[str]:
-        return set(os.listdir(tmp_path / "owners"))
+
+def test_the_lock_of_a_session_is_that_of_every_call_in_it_and_goes_with_it(tmp_path: Path, owners: FileOwners) -> None:
+    server, seen = Server(tmp_path, "counts", "sleeps"), []
+    bound = server.bound("counts")
 
     def stop() -> bool:  # it is asked while the server works
-        seen.append((owners.session("fsleeps"), names()))
+        seen.append(owners.session("fone"))
         return len(seen) > 3
 
-    try:
-        pid = int(server.call("counts", fence="fone").output.split()[0])
-        server.call("counts", fence="ftwo")
-        [held] = names() - {"ftwo"}
-        assert owners.session(held) == owners.session("ftwo") and owners.session(held)[0] == pid, "no other lock is left"
-        with pytest.raises(OSError):
-            owners.lend(held, "ftwo")
-        assert server.call("counts", fence="ftwo").ended == "not_dispatched", "a lock that cannot be taken stops the call before it is sent"
-        server.call("counts", fence="fthree")
-        result = server.call("sleeps", stop=stop, fence="fsleeps")
-        assert result.ended == "uncertain" and result.left_behind is None
-        session, while_asked = seen[-1]
-        assert session is not None and "fsleeps" in while_asked and "fthree" not in while_asked
-        server.call("counts", fence="flast")
-        lasting.end_all()
-        assert names() == set()
-    finally:
-        processes.use_fence(None, None)
+    assert mcp.lock(bound) is None, "nothing is open: a call brings a lock of its own"
+    pid, _ = server.call("counts", fence="fone").output.split()
+    assert mcp.lock(bound) == "fone" and os.listdir(tmp_path / "owners") == ["fone"]
+    assert server.call("counts", fence="fone").output == f"{pid} 2"
+    assert server.call("counts", fence=None).output == f"{pid} 3", "what needs no lock is made in any session"
+    assert server.call("sleeps", stop=stop, fence="fone").ended == "uncertain"
+    assert {session[0] for session in seen if session} == {int(pid)} and len(seen) > 3
+    assert mcp.lock(bound) is None and os.listdir(tmp_path / "owners") == []
+
+
+def test_no_call_is_made_in_a_session_that_its_lock_does_not_tell_of(tmp_path: Path, owners: FileOwners) -> None:
+    server = Server(tmp_path, "counts")
+    first, _ = server.call("counts", fence="fone").output.split()
+    second, times = server.call("counts", fence="ftwo").output.split()
+    assert second != first and times == "1" and not alive(int(first))
+    assert mcp.lock(server.bound("counts")) == "ftwo" and os.listdir(tmp_path / "owners") == ["ftwo"]
+
+
+def test_while_something_of_the_last_session_is_there_no_other_is_opened(tmp_path: Path, owners: FileOwners) -> None:
+    server = Server(tmp_path, "counts")
+    first, _ = server.call("counts", fence="fone").output.split()
+    [fd] = [int(fd) for fd in os.listdir("/proc/self/fd") if os.path.realpath(f"/proc/self/fd/{fd}") == str(tmp_path / "owners" / "fone")]
+    survivor = os.dup(fd)  # as one would hold it that no kill reaches
+    os.kill(int(first), signal.SIGKILL)
+    time.sleep(0.1)
+    said = server.call("counts", fence="fone")
+    assert (said.ended, said.left_behind) == ("not_dispatched", "fone") and "last session" in said.message
+    assert server.call("counts", fence="ftwo").output.split()[1] == "1", "it is named, and the next call has a lock of its own"
+    os.close(survivor)
 
 
 def test_a_server_that_ended_between_two_calls_is_started_again(tmp_path: Path) -> None:
@@ -247,7 +268,7 @@ def test_whatever_fails_once_a_call_is_made_is_no_proof_that_it_was_not_sent(tmp
     server = Server(tmp_path, "answers")
     with pytest.raises(ToolgateError):  # the gate takes it for an uncertain end
         server.call("answers")
-    assert server.fields("answers").server not in _mcp_calls._sessions, "what comes late is nobody's answer"
+    assert server.fields("answers").server not in _mcp_bound.sessions, "what comes late is nobody's answer"
 
 
 # ---- the timeout ----

@@ -155,6 +155,25 @@ def test_when_toolgate_is_killed_the_call_is_in_doubt_and_nothing_of_its_server_
         pids.unlink()
 
 
+def test_a_call_in_an_open_session_is_claimed_with_its_lock(tmp_path: Path) -> None:
+    tools = ("counts", "starts_a_session")
+    home = odd(tmp_path / "home", *tools, more="".join(map(free, tools)))
+    home.pin()
+    steps = (f'[[steps]]\nid = "s{at}"\ntype = "tool"\ntool = "odd.{tool}"\n' for at, tool in enumerate(("counts", *tools)))
+    (home.folder / "workflows" / "call.toml").write_text(f'schema = 1\nid = "call"\n{"".join(steps)}')
+    runner = subprocess.Popen(home.words("start", "call"), cwd=home.folder, stdin=subprocess.DEVNULL)
+    until, pids = time.monotonic() + 30, home.folder / "pids"
+    while len(pids.read_text().split() if pids.exists() else ()) < 2 and time.monotonic() < until:
+        time.sleep(0.02)
+    left = [int(pid) for pid in pids.read_text().split()]
+    runner.send_signal(signal.SIGKILL)
+    runner.wait()
+    [run] = home("runs", "list")[1]["items"]
+    assert [said.split()[1] for said in run["outputs"].values()] == ["1", "2"], "both were made in one session"
+    home("recover")
+    assert gone(left), "what the server started in a session of its own is found by the lock"
+
+
 def test_a_daemon_of_a_server_that_nobody_can_find_is_told_and_nothing_starts_until_it_is_gone(tmp_path: Path) -> None:
     home = odd(tmp_path / "home", "forks_twice")
     home.pin()

@@ -26,7 +26,7 @@ from toolgate_cli.core.results import ToolResult
 from toolgate_cli.core.secrets import NONE, Secrets
 from toolgate_cli.core.types import Json
 from toolgate_cli.host import lasting
-from toolgate_cli.providers import _mcp_calls, _mcp_wire, mcp
+from toolgate_cli.providers import _mcp_bound, _mcp_wire, mcp
 from toolgate_cli.runtime.plugs import InvokeLimits
 
 TOOLS = (
@@ -303,9 +303,9 @@ def test_a_call_that_was_sent_is_not_unsent_by_another_request_that_finds_nobody
 
 def test_a_session_that_the_server_does_not_know_any_more_is_opened_anew(url: str) -> None:
     call(url, "answers")
-    before = _mcp_calls._sessions["far"][1]
+    before = _mcp_bound.sessions["far"][1]
     call(url, "gone")
-    assert call(url, "answers", {"x": 1}).output == '{"x":1}' and _mcp_calls._sessions["far"][1] is not before
+    assert call(url, "answers", {"x": 1}).output == '{"x":1}' and _mcp_bound.sessions["far"][1] is not before
 
 
 def test_a_number_that_no_double_holds_loses_no_result(url: str) -> None:

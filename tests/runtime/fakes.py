@@ -124,7 +124,7 @@ class Owner:
     def left_behind(self, name: str | None) -> bool:
         return name in self._host.held
 
-    def session(self, name: str | None) -> tuple[int, int] | None:
+    def session(self, name: str | None) -> tuple[int, int, str] | None:
         return None
 
     def left_over(self) -> tuple[str, ...]:
@@ -141,7 +141,7 @@ class Processes:
         self._host = host
         self.above: tuple[int, ...] = ()
 
-    def kill_call(self, call_id: str, before: float | None = None, session: tuple[int, int] | None = None) -> tuple[str, ...]:
+    def kill_call(self, call_id: str, before: float | None = None, session: tuple[int, int, str] | None = None) -> tuple[str, ...]:
         self._host.killed.append(call_id)
         return ()
 

@@ -158,15 +158,6 @@ class FileOwners:
         self._unlink(name)
         return False
 
-    def lend(self, name: str, other: str) -> None:
-        """The same fence under a second name: whoever looks at either sees who holds it, and the session that it tells of. Raises
-        OSError."""
-        os.link(self._path(name), self._path(other), follow_symlinks=False)
-
-    def take_back(self, other: str) -> None:
-        """The second name goes, the fence stays."""
-        self._unlink(other)
-
     def left_behind(self, name: str | None) -> bool:
         """Whether a process that a tool left behind still holds that fence, or is in the session that it tells of.
 
@@ -182,15 +173,16 @@ class FileOwners:
             return True
         try:
             fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)  # shared: two who look at the same time do not see each other
-            session = sessions.read(descriptor)
+            session = sessions.read(descriptor, name)
             return session is not None and sessions.lives(session)
         except OSError:
             return True
         finally:
             os.close(descriptor)
 
-    def session(self, name: str | None) -> tuple[int, int] | None:
-        """The session of the tool that was started with that fence, and when that began; None where it is not told, or nobody is left."""
+    def session(self, name: str | None) -> tuple[int, int, str] | None:
+        """The session of the tool that was started with that fence, when it began, and the fence itself; None where it is not told, or
+        nobody is left."""
         if name is None or self._is_mine(name):
             return None
         try:
@@ -198,7 +190,7 @@ class FileOwners:
         except OSError:
             return None
         try:
-            return sessions.read(descriptor)
+            return sessions.read(descriptor, name)
         except OSError:
             return None
         finally:

@@ -45,14 +45,13 @@ class Peer:
         self._ready: deque[Line] = deque()
         self._kept = Kept(0, secrets)
         self._out = bytearray()
-        self._lent: list[str | None] = []  # further names of the lock: of the last call, and of those before it until they are taken back
         self._code: int | None = None
         self._poll = select.epoll()
         self._acts: dict[int, Callable[[int], None]] = {}
         self._stack = ExitStack()
         kernel.keep_exit_codes()
         with kernel.signals_held(), ExitStack() as undo:
-            self._fence = processes.take_fence(None)
+            self._fence = processes.take_fence(command.fence)
             undo.callback(processes.release_fence, self._fence)
             undo.callback(self._close)
             self._kin = Kin(command.call_id, self._stack.enter_context(kernel.adopting()))
@@ -144,7 +143,7 @@ class Peer:
 
     def stirred(self) -> bool:
         """Whether there may be anything to hear, or its end: `line` says what."""
-        return bool(self._ready) or self._pump(0.0) or self._handle not in self._acts
+        return self.left is None and (bool(self._ready) or self._pump(0.0) or self._handle not in self._acts)
 
     def line(self, until: float) -> Line | None:
         """The next line; None where none has come until then (a moment of `kernel.now`), or none will come any more."""
@@ -175,15 +174,10 @@ class Peer:
         how = "" if code is None else f"signal {-code}" if code < 0 else f"exit code {code}"
         return ": ".join(filter(None, (how, last_words(self._kept.stderr.trim()))))
 
-    def lend(self, name: str | None) -> None:
-        """To a call: from now on whoever finds its lock, of that name, after our death finds this session by it. Raises OSError."""
-        processes.lend_fence(self._fence, name)
-        self._lent.append(name)
-
-    def take_back(self) -> None:
-        """The calls before the last one are over, and their locks go: not in `lend`, for while the server works nobody waits for this."""
-        while len(self._lent) > 1:
-            processes.take_back_fence(self._fence, self._lent.pop(0))
+    @property
+    def lock(self) -> str | None:
+        """Its name: whatever is left of the tree after our death holds it, or is in the session that it tells of."""
+        return self._fence.name if self._fence else None
 
     # ---- its end ----
     def _ended(self) -> bool:
@@ -219,10 +213,8 @@ class Peer:
             if not survivors:
                 processes.mark_fence(self._fence, None)
             held = processes.release_fence(self._fence)
-            for name in self._lent:
-                processes.take_back_fence(self._fence, name)
             self._close()
-            self.left = Left(survivors, self._fence.name if self._fence and held else None)
+            self.left = Left(survivors, self.lock if held else None)
         return self.left
 
     def _wait(self, seconds: float) -> bool:

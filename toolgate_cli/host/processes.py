@@ -16,7 +16,7 @@ KILL = 2.0  # seconds
 class HostProcesses:
     """`ports.Processes`."""
 
-    def kill_call(self, call_id: str, before: float | None = None, session: tuple[int, int] | None = None) -> tuple[str, ...]:
+    def kill_call(self, call_id: str, before: float | None = None, session: tuple[int, int, str] | None = None) -> tuple[str, ...]:
         from . import kernel
 
         last = float("inf") if before is None else before * os.sysconf("SC_CLK_TCK")
@@ -60,37 +60,15 @@ _take: Callable[[str | None], tuple[str, int]] | None = None
 _release: Callable[[str, int], bool] | None = None
 
 
-_lend: Callable[[str, str], None] | None = None
-_take_back: Callable[[str], None] | None = None
-
-
-def use_fence(
-    take: Callable[[str | None], tuple[str, int]] | None,
-    release: Callable[[str, int], bool] | None,
-    lend: Callable[[str, str], None] | None = None,
-    take_back: Callable[[str], None] | None = None,
-) -> None:
-    """Set once by the wiring. `take` gives a lock's name and descriptor; `release` closes ours and says whether somebody still holds it;
-    `lend` gives a lock a second name, `take_back` removes that."""
-    global _take, _release, _lend, _take_back
-    _take, _release, _lend, _take_back = take, release, lend, take_back
+def use_fence(take: Callable[[str | None], tuple[str, int]] | None, release: Callable[[str, int], bool] | None) -> None:
+    """Set once by the wiring. `take` gives a lock's name and descriptor; `release` closes ours and says whether somebody still holds it."""
+    global _take, _release
+    _take, _release = take, release
 
 
 def take_fence(name: str | None) -> Fence | None:
     """The lock of that name; OSError where there should be one and cannot be."""
     return Fence(*_take(name)) if _take else None
-
-
-def lend_fence(fence: Fence | None, name: str | None) -> None:
-    """From now on the lock can be found by another name too. Raises OSError."""
-    if fence is not None and name is not None and _lend is not None:
-        _lend(fence.name, name)
-
-
-def take_back_fence(fence: Fence | None, name: str | None) -> None:
-    """From now on the lock cannot be found by that other name any more."""
-    if fence is not None and name is not None and _take_back is not None:
-        _take_back(name)
 
 
 def mark_fence(fence: Fence | None, session: tree.Session | None) -> None:

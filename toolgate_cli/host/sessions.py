@@ -16,12 +16,12 @@ def line(session: Session) -> bytes:
     return b"%d %d %s\n" % (session.id, session.start, _numbering())
 
 
-def read(descriptor: int) -> Session | None:
-    """The session that the line in an open lock tells of; None where there is none, or one whose numbers mean nothing here."""
+def read(descriptor: int, lock: str) -> Session | None:
+    """The session that the line in an open lock of that name tells of; None where there is none, or one whose numbers mean nothing here."""
     found = _LINE.fullmatch(os.pread(descriptor, _WIDTH, 0))
     if found is None or found[3] != _numbering():
         return None
-    return Session(int(found[1]), int(found[2]))
+    return Session(int(found[1]), int(found[2]), lock)
 
 
 def lives(session: Session) -> bool:

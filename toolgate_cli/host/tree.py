@@ -27,10 +27,12 @@ class Process(NamedTuple):
 
 
 class Session(NamedTuple):
-    """The session that a tool was started in: its number, and the start of its first process in clock ticks since boot."""
+    """The session that a tool was started in: its number, and the start of its first process in clock ticks since boot. `lock`: the name of
+    the lock that it was started with, which stands in the environment of what serves more than one call."""
 
     id: int
     start: int
+    lock: str = ""
 
 
 def _read(path: str) -> bytes:
@@ -97,20 +99,21 @@ def family(processes: Mapping[int, Process], roots: Iterable[int]) -> set[int]:
     return found
 
 
-def marked(processes: Iterable[int], call_id: str) -> set[int]:
-    """Those that were started for the call, never this process or one above it."""
+def marked(processes: Iterable[int], mark: str) -> set[int]:
+    """Those that were started for a call, or for a lock, of that name; never this process or one above it."""
     own = {os.getpid(), *ancestors()}
-    return {pid for pid in processes if pid not in own and call_of(pid) == call_id}
+    return {pid for pid in processes if pid not in own and call_of(pid) == mark}
 
 
 def of_session(processes: Mapping[int, Process], session: Session) -> set[int]:
-    """Those that are in it, never this process or one above it. Its number is given to nobody else while one of them lives; if the process
-    of that number is another one than the first of the session, nobody was left."""
+    """Those that are in it, or were started for its lock; never this process or one above it. Its number is given to nobody else while one
+    of them lives; if the process of that number is another one than the first of the session, nobody was left in it."""
+    started = marked(processes, session.lock) if session.lock else set()
     first = processes.get(session.id)
     if first is not None and first.start != session.start:
-        return set()
+        return started
     own = {os.getpid(), *ancestors()}
-    return {
+    return started | {
         pid for pid, process in processes.items() if process.session == session.id and process.start >= session.start and pid not in own
     }
 

@@ -1,4 +1,4 @@
-"""What a call of an MCP server is, before there is a session in which it could be made."""
+"""What a call of an MCP server is, and the sessions of this process in which it could be made."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from ..core.values import NamedTuple
 
 if TYPE_CHECKING:
     from . import command
+    from ._mcp_session import Session
 
 
 class Bound(NamedTuple):
@@ -20,3 +21,6 @@ class Bound(NamedTuple):
     started: command.Bound | None
     url: str | None
     headers: Mapping[str, str]
+
+
+sessions: dict[str, tuple[object, Session]] = {}  # the open ones, by server: what it was opened with, and the session

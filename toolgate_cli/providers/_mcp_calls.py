@@ -1,4 +1,4 @@
-"""The sessions of this process, one with each server, and the calls that are made in them."""
+"""Calls of MCP servers, each in the one session that this process has with the server."""
 
 from __future__ import annotations
 
@@ -10,17 +10,16 @@ from ..core import commandline
 from ..core.errors import ToolgateError
 from ..core.offered import Offer
 from ..core.results import ToolResult
+from ..core.values import NamedTuple
 from ..host import kernel
 from . import _filling, command
-from ._mcp_bound import Bound
+from ._mcp_bound import Bound, sessions
 from ._mcp_result import cut, result
 from ._mcp_session import Broken, Session, Wait
 
 if TYPE_CHECKING:
     from ..core.secrets import Secrets
     from ..runtime.plugs import InvokeLimits, Started
-
-_sessions: dict[str, tuple[object, Session]] = {}  # by server: what it was opened with, and the session
 
 
 def call(claim: Started, limits: InvokeLimits) -> ToolResult:
@@ -30,7 +29,7 @@ def call(claim: Started, limits: InvokeLimits) -> ToolResult:
     assert isinstance(bound, Bound)
     try:
         try:
-            session = _session(bound, claim.run_id, claim.call_id, limits.secrets, wait)
+            session = _session(bound, _For(claim.run_id, claim.call_id, claim.fence), limits.secrets, wait)
             offer = session.offers(wait).get(bound.remote)
         except ToolgateError as error:  # before the call: whatever fails in it is no proof that it was not sent
             return ToolResult("not_dispatched", message=error.message)
@@ -48,7 +47,7 @@ def offers(bound: Bound, limits: InvokeLimits) -> Mapping[str, Offer]:
     """What a server has now, asked in a session of its own. Raises Broken, and ToolgateError("invalid") as `_session`."""
     wait = _wait(limits)
     try:
-        return _session(bound, "", f"pin-{os.urandom(8).hex()}", limits.secrets, wait).offers(wait)
+        return _session(bound, _For("", f"pin-{os.urandom(8).hex()}"), limits.secrets, wait).offers(wait)
     finally:
         _end(bound.server)
 
@@ -72,20 +71,31 @@ def _broken(bound: Bound, broken: Broken, limits: InvokeLimits) -> ToolResult:
 
 
 def _end(server: str) -> tuple[tuple[str, ...], str | None]:
-    held = _sessions.pop(server, None)
+    held = sessions.pop(server, None)
     left = held[1].end(0.15) if held is not None else ((), None)
     return left[0], left[1]
 
 
-def _session(bound: Bound, run: str, call: str, secrets: Secrets, wait: Wait) -> Session:
-    """The open one, if it still is what would be opened now. Raises Broken, or ToolgateError("invalid") where it cannot be filled."""
+class _For(NamedTuple):
+    """Whom a session is opened for, and the lock that it has to have; None: any."""
+
+    run: str
+    call: str
+    lock: str | None = None
+
+
+def _session(bound: Bound, whom: _For, secrets: Secrets, wait: Wait) -> Session:
+    """The open one, if it still is what would be opened now: a call that is made in a session which its lock does not tell of would not be
+    found after our death. Raises Broken, or ToolgateError("invalid") where it cannot be filled."""
     opened = _filled(bound.started, secrets) if bound.started else (bound.url or "", _filling.headers(bound.headers, secrets.value))
-    held = _sessions.get(bound.server)
-    if held is not None and held[0] == opened and held[1].alive():
-        return held[1]
-    _end(bound.server)
-    made = _over_stdio(opened, run, call, secrets, wait) if isinstance(opened, command.Bound) else _over_http(*opened, wait)
-    _sessions[bound.server] = opened, made
+    if (held := sessions.get(bound.server)) is not None:
+        before, session = held
+        if before == opened and (whom.lock is None or session.lock in (None, whom.lock)) and session.alive():
+            return session
+        if any(session.end(0.15)):
+            raise Broken("broken", "something of its last session is still there")
+    made = _over_stdio(opened, whom, secrets, wait) if isinstance(opened, command.Bound) else _over_http(*opened, wait)
+    sessions[bound.server] = opened, made
     return made
 
 
@@ -102,12 +112,13 @@ def _over_http(url: str, headers: Mapping[str, str], wait: Wait) -> Session:
     return HttpSession(url, headers, wait)
 
 
-def _over_stdio(started: command.Bound, run: str, call: str, secrets: Secrets, wait: Wait) -> Session:
+def _over_stdio(started: command.Bound, whom: _For, secrets: Secrets, wait: Wait) -> Session:
     from ..host.child import Command
     from ..host.peer import Peer
     from ._mcp_stdio import LINE_BYTES, StdioSession
 
-    # it has the mark of the call that opened it: whatever runs in it decides nothing
-    env = _filling.surroundings(started.path, started.env, run, call)
-    process = Command(call, started.argv, started.cwd, env, None)
+    # it has a mark: whatever runs in it decides nothing. Not that of the call that opened it, which may start elsewhere while this lasts
+    mark = whom.lock or whom.call
+    env = _filling.surroundings(started.path, started.env, whom.run, mark)
+    process = Command(mark, started.argv, started.cwd, env, None, whom.lock)
     return StdioSession(lambda: Peer(process, LINE_BYTES, secrets), wait)

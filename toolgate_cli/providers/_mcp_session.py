@@ -67,6 +67,11 @@ class Session(Protocol):
         """One tools/call; its arguments are sent as they are. Raises Broken."""
         ...
 
+    @property
+    def lock(self) -> str | None:
+        """The name of the lock of its process; None: it has none here."""
+        ...
+
     def alive(self) -> bool: ...
     def end(self, patience: float) -> Left:
         """Nothing of it is left after this, or it is named."""

@@ -111,14 +111,9 @@ class StdioSession:
         meta = canonical.flat(about(claim))[:-1] + self._meta
         id = self._next
         text = f'"params":{{"name":{canonical.encode(name)},"arguments":{claim.arguments},"_meta":{meta}}}'
-        try:
-            self._peer.lend(claim.fence)
-        except OSError as error:
-            raise Broken("broken", f"no lock for the call: {error}") from None
         point("spawn:before")
         place = self._peer.send(f'{{"jsonrpc":"2.0","id":"{id}","method":"tools/call",{text}}}\n'.encode())
         point("spawn:after")
-        self._peer.take_back()
         self._next = _fresh()
         try:
             answer = self._answer((id,), wait)
@@ -130,6 +125,10 @@ class StdioSession:
                 self._notify("notifications/cancelled", {"requestId": id, "reason": broken.message})
             self.end()  # while the call's lock still tells of it
             raise
+
+    @property
+    def lock(self) -> str | None:
+        return self._peer.lock
 
     def alive(self) -> bool:
         if self._peer.stirred():

@@ -15,7 +15,7 @@ from ..core.types import Json
 from ..core.values import NamedTuple
 from ..runtime.plugs import InvokeLimits, Offered, Pinned
 from . import _filling, command
-from ._mcp_bound import Bound
+from ._mcp_bound import Bound, sessions
 
 if TYPE_CHECKING:
     from ..runtime.plugs import Started
@@ -117,6 +117,13 @@ def bind(fields: object, pinned: Json, home: str, arguments: dict[str, Json]) ->
     started = command.bind(_command(fields), pinned, home, {}) if fields.url is None else None
     _filling.headers(fields.headers, _filling.unopened)
     return Bound(fields.server, fields.remote, fields.definition or "", started, fields.url, fields.headers)
+
+
+def lock(bound: object) -> str | None:
+    """That of the open session with the server."""
+    assert isinstance(bound, Bound)
+    held = sessions.get(bound.server)
+    return held[1].lock if held is not None else None
 
 
 def invoke(claim: Started, limits: InvokeLimits) -> ToolResult:

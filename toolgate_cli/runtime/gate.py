@@ -6,8 +6,8 @@ outside any transaction. How it ended is recorded by a second transaction, in `s
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, cast
 
 from ..core import canonical, durations, effects
 from ..core.config import PROBER, Config, Tool
@@ -137,7 +137,7 @@ def _begin(
         call_digest=verdict.call_digest,
         definition=verdict.ready.digest,
         cleared=verdict.cleared,
-        left_behind=unit.ports.mint.id("f"),  # known before anything starts, so that recovery can look for survivors
+        left_behind=_lock(unit, verdict),
     )
     attempt = Attempt(row, number, "running", owners.mine(), host, boot, deadline)
     unit.tx.begin(attempt)
@@ -152,6 +152,12 @@ def _begin(
     }
     unit.record("TOOL_INVOCATION_STARTED", run, facts, call=call, digest=verdict.call_digest, attempt=number)
     return run._replace(started=run.started + 1), Claim(attempt, call, verdict.tool, verdict.bound, verdict.timeout)
+
+
+def _lock(unit: Unit, verdict: Start) -> str:
+    """Known before anything starts, so that recovery can look for survivors."""
+    held = cast("Callable[[object], str | None]", getattr(unit.ports.provider(verdict.tool), "lock", lambda _: None))
+    return held(verdict.bound) or unit.ports.mint.id("f")
 
 
 def invoke(ports: Ports, claim: Claim, world: World) -> ToolResult:

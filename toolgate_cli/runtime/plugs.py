@@ -81,7 +81,8 @@ class Provider(Protocol):
     nothing that is there, as (path in the table, text), for `workflow check`; `CODES`, a range: what `[tools.NAME.exit]` may name (by
     default exit codes, 1 to 255); `gives_all(fields)`: whether a tool gets all of its arguments, whatever its table refers to (by default
     it does); and `shows(fields, arguments)`: the call as it will be made, by name, for who decides on it (pure; no value of a secret).
-    `CONFIRMS = True`: a tool of it can stop half-way with a question."""
+    `CONFIRMS = True`: a tool of it can stop half-way with a question. `lock(bound)`: the name of the lock of the process, already started,
+    in which the call will be made; None, as by default: it will start one, with a new lock."""
 
     Fields: type
 

@@ -67,7 +67,7 @@ class Owners(Protocol):
         """Whether a process that a tool left behind still holds that lock, or is in the session that it tells of."""
         ...
 
-    def session(self, name: str | None) -> tuple[int, int] | None:
+    def session(self, name: str | None) -> tuple[int, int, str] | None:
         """The session of the tool that was started with that lock, for `Processes.kill_call`; None: it is not known."""
         ...
 
@@ -81,7 +81,7 @@ class Owners(Protocol):
 
 
 class Processes(Protocol):
-    def kill_call(self, call_id: str, before: float | None = None, session: tuple[int, int] | None = None) -> tuple[str, ...]:
+    def kill_call(self, call_id: str, before: float | None = None, session: tuple[int, int, str] | None = None) -> tuple[str, ...]:
         """Kills what is left of a call's process tree, found by its TOOLGATE_CALL and by the session of its tool; names what could not be
         killed. `before`: of those with that mark, which the next start of the call bears too, only what began until then
         (`Clock.monotonic`), and its descendants."""
