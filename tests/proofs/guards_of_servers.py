@@ -165,6 +165,13 @@ OF_SERVERS: tuple[Guard, ...] = (
         (GATE + "test_a_call_in_an_open_session_is_claimed_with_its_lock",),
     ),
     Guard(
+        "the name of a lock is not used for a second session",
+        "I8",
+        "    return held[1].lock if held is not None and held[1].alive() else None\n",
+        "    return held[1].lock if held is not None else None\n",
+        (STDIO + "test_a_call_after_the_end_of_a_session_has_a_new_lock",),
+    ),
+    Guard(
         "a call that goes into an open session is claimed with the lock of that",
         "I8",
         '    return held(verdict.bound) or unit.ports.mint.id("f")\n',

@@ -145,6 +145,15 @@ def test_the_lock_of_a_session_is_that_of_every_call_in_it_and_goes_with_it(tmp_
     assert mcp.lock(bound) is None and os.listdir(tmp_path / "owners") == []
 
 
+def test_a_call_after_the_end_of_a_session_has_a_new_lock(tmp_path: Path, owners: FileOwners) -> None:
+    server = Server(tmp_path, "counts")
+    pid, _ = server.call("counts", fence="fone").output.split()
+    assert mcp.lock(server.bound("counts")) == "fone"
+    os.kill(int(pid), signal.SIGKILL)
+    time.sleep(0.1)
+    assert mcp.lock(server.bound("counts")) is None
+
+
 def test_no_call_is_made_in_a_session_that_its_lock_does_not_tell_of(tmp_path: Path, owners: FileOwners) -> None:
     server = Server(tmp_path, "counts")
     first, _ = server.call("counts", fence="fone").output.split()
