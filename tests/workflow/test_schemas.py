@@ -64,6 +64,10 @@ REFUSED: list[tuple[Json, str]] = [
     ({"type": ["string", "string"]}, "not a value of this keyword"),
     ({"dependentRequired": {"type": "text"}}, "not a value of this keyword"),
     ({"required": True}, "not a value of this keyword"),
+    ({"required": [{"a": number} for number in range(20_000)]}, "a name is text"),
+    ({"items": {"type": [[number] for number in range(20_000)] + [{}]}}, "a name is text"),
+    ({"dependentRequired": {"a": [{"a": number} for number in range(20_000)]}}, "a name is text"),
+    ({"$schema": DRAFT_7, "dependencies": {"a": [{"a": number} for number in range(20_000)]}}, "a name is text"),
     ({"properties": {"a": 1}}, "must be a JSON Schema"),
     ({"maxlength": 3}, "unknown keyword"),
     ({"anyOf": [{"items": {"enums": [1]}}]}, "unknown keyword"),
@@ -143,6 +147,15 @@ JUDGED: list[tuple[Json, Json, list[tuple[str, str]]]] = [
     ({"maxItems": 1}, [1, 2], [("ITEMS_VIOLATION", "")]),
     ({"uniqueItems": True}, [1, 1.0], [("UNIQUE_VIOLATION", "")]),
     ({"uniqueItems": True}, [1, True], []),
+    ({"uniqueItems": True}, [1, "1", None, {"a": 1}, {"a": 2}, [], {}], []),
+    ({"uniqueItems": True}, [{"a": 1, "b": [2.0]}, 3, {"b": [2], "a": 1.0}], [("UNIQUE_VIOLATION", "")]),
+    ({"uniqueItems": True}, [[1], [True], [1]], [("UNIQUE_VIOLATION", "")]),
+    ({"uniqueItems": True}, [0, -0.0], [("UNIQUE_VIOLATION", "")]),
+    ({"uniqueItems": True}, {"a": 1}, []),
+    ({"uniqueItems": False}, [1, 1], []),
+    ({"contains": {"type": "string"}, "unevaluatedItems": False}, ["a", 1], [("ITEMS_VIOLATION", "")]),
+    ({"contains": {"type": "string"}, "unevaluatedItems": False}, ["a", "b"], []),
+    ({"unevaluatedItems": False}, {"a": 1}, []),
     ({"items": {"type": "string"}}, ["a", 1], [("INVALID_TYPE", "/1")]),
     ({"anyOf": [{"type": "string"}, {"type": "null"}]}, 1, [("SCHEMA_VIOLATION", "")]),
     ({"not": {}}, 1, [("SCHEMA_VIOLATION", "")]),
@@ -193,6 +206,35 @@ def test_what_the_validator_cannot_do_is_no_valid_argument() -> None:
     for _ in range(2000):
         value = {"a": value}
     assert load(TREE)(value) in ((Problem("UNJUDGEABLE", ""),), (Problem("ADDITIONAL_PROPERTY", "/a"),))
+
+
+LONG: list[tuple[Json, Json]] = [  # what is judged in a moment however much of it there is
+    ({"uniqueItems": True}, [{"a": number} for number in range(50_000)]),
+    ({"uniqueItems": True}, [*([number] for number in range(50_000)), {}]),
+    ({"uniqueItems": True}, [(2**61 - 1) * number for number in range(50_000)]),
+]
+TOO_LONG: list[tuple[Json, Json]] = [  # and what would take its time: two sizes multiplied
+    ({"allOf": [{"uniqueItems": True}] * 500}, ["x" * 500_000, "y" * 500_000]),
+    ({"contains": {}, "unevaluatedItems": False}, [0] * 60_000),
+    ({"items": {"enum": list(range(10_000))}}, [9_999] * 60_000),
+    ({"items": {"properties": {str(number): True for number in range(10_000)}}}, [{}] * 60_000),
+    ({"items": {"anyOf": [{"required": list(map(str, range(10_000)))}, True]}}, [{}] * 60_000),
+]
+
+
+@pytest.mark.parametrize(("schema", "value"), LONG, ids=[str(number) for number in range(len(LONG))])
+def test_a_long_value_is_judged_in_a_moment(schema: Json, value: Json) -> None:
+    began = time.monotonic()
+    assert judged(schema, value) == []
+    assert time.monotonic() - began < 5
+
+
+@pytest.mark.parametrize(("schema", "value"), TOO_LONG, ids=[str(number) for number in range(len(TOO_LONG))])
+def test_what_multiplies_the_size_of_a_schema_with_that_of_a_value_is_not_judged_to_its_end(schema: Json, value: Json) -> None:
+    check = load(schema)
+    began = time.monotonic()
+    assert check(value) == (Problem("UNJUDGEABLE", ""),)
+    assert time.monotonic() - began < 5
 
 
 def test_a_tree_as_deep_as_arguments_may_be_is_judged() -> None:

@@ -16,11 +16,14 @@ from ..core.pointer import escape
 from ..core.subschemas import draft
 from ..core.types import Json
 from ..core.world import Check, Problem
+from .alike import spelled
 from .linear import found
 
 MOST_PROBLEMS = 20
 MOST_SAID = 60  # characters of a bound
 MOST_STEPS = 200_000  # keywords that one check may look at
+_FREE = 16  # members of a keyword, or characters of an item that is held against others, that are looked at in one step
+_PAIRS = 1000  # of items of an array, that the library compares in about the time of a step
 
 Keyword = Callable[[Any, Any, Any, Any], "Iterator[ValidationError] | None"]
 
@@ -69,7 +72,7 @@ def load(schema: Json, *, foreign: bool = False) -> Check:
     bounds = _FOREIGN if foreign else _BOUNDS
     budget = _Budget()
     kind: Any = extend(  # type: ignore[no-untyped-call]  # the library declares no types for it
-        _DIALECTS[draft(schema) or "2020-12"], {name: budget.counted(rule) for name, rule in _rules(schema).items()}
+        _DIALECTS[draft(schema) or "2020-12"], {name: budget.counted(rule) for name, rule in _rules(schema, budget).items()}
     )
     # without "$schema": the library would go on with its own class for that dialect wherever a $ref comes back to the top
     bare: Any = {key: value for key, value in schema.items() if key != "$schema"} if isinstance(schema, dict) else schema
@@ -91,19 +94,36 @@ def load(schema: Json, *, foreign: bool = False) -> Check:
 
 
 class _Budget:
-    """Counts the keywords that are looked at; a schema that multiplies work with the value's depth is stopped."""
+    """Counts the keywords that are looked at, a long one as several; a schema that multiplies work with the value's size is stopped."""
 
     def __init__(self) -> None:
         self.left = MOST_STEPS
 
     def counted(self, rule: Keyword) -> Keyword:
         def judge(validator: Any, wanted: Any, value: Any, schema: Any) -> Iterator[ValidationError] | None:
-            self.left -= 1
-            if self.left < 0:
-                raise _TooMuchWork
+            self.take(1 if wanted.__class__ not in _LONG else 1 + len(wanted) // _FREE)
             return rule(validator, wanted, value, schema)
 
         return judge
+
+    def take(self, steps: int) -> None:
+        self.left -= steps
+        if self.left < 0:
+            raise _TooMuchWork
+
+    def unique_items(self, validator: Any, wanted: Any, value: Any, _schema: Any) -> Iterator[ValidationError]:
+        """By one look at each item: the library holds each against each where they cannot be sorted, and misses some where they can."""
+        if wanted and validator.is_type(value, "array"):
+            items = list(map(spelled, value))
+            self.take(sum(map(len, items)) // _FREE)
+            if len(set(items)) < len(items):
+                yield ValidationError("not unique")
+
+    def unevaluated_items(self, validator: Any, wanted: Any, value: Any, schema: Any) -> Iterator[ValidationError] | None:
+        """By the library, which looks for each item in a list of those that were judged."""
+        if validator.is_type(value, "array"):
+            self.take(len(value) ** 2 // _PAIRS)
+        return _LIBRARY_UNEVALUATED(validator, wanted, value, schema)
 
 
 class _TooMuchWork(Exception):
@@ -120,6 +140,13 @@ def _pattern(validator: Any, wanted: str, value: Any, _schema: Any) -> Iterator[
 def _type(validator: Any, wanted: Any, value: Any, schema: Any) -> Iterator[ValidationError] | None:
     """By the library, which is not asked where the value plainly is of the one type that is wanted."""
     return None if _PLAINLY.get(type(value)) == wanted else _LIBRARY_TYPE(validator, wanted, value, schema)
+
+
+def _required(validator: Any, wanted: list[str], value: Any, _schema: Any) -> Iterator[ValidationError] | None:
+    """Once, where the library says it of each that is missing: `_problems` names them."""
+    if validator.is_type(value, "object") and any(key not in value for key in wanted):
+        return iter((ValidationError("missing"),))
+    return None
 
 
 class _Properties:
@@ -217,9 +244,12 @@ class _Unevaluated:
 
 
 _PLAINLY: Mapping[type, str] = {str: "string", int: "integer", bool: "boolean", dict: "object", list: "array", type(None): "null"}
+_LONG = frozenset((list, dict))
+_LIBRARY_UNEVALUATED: Keyword = Draft202012Validator.VALIDATORS["unevaluatedItems"]
 _LIBRARY_TYPE: Keyword = Draft202012Validator.VALIDATORS["type"]  # of draft-07 too
 _OWN: Mapping[str, Keyword] = {
     "type": _type,
+    "required": _required,
     "pattern": _pattern,
     "patternProperties": _pattern_properties,
     "additionalProperties": _additional_properties,
@@ -228,9 +258,15 @@ _OWN: Mapping[str, Keyword] = {
 _DIALECTS: Mapping[str, Any] = {"2020-12": Draft202012Validator, "draft-07": Draft7Validator}
 
 
-def _rules(schema: Json) -> dict[str, Keyword]:
+def _rules(schema: Json, budget: _Budget) -> dict[str, Keyword]:
     library = _DIALECTS[draft(schema) or "2020-12"].VALIDATORS
-    own = {**_OWN, "unevaluatedProperties": _Unevaluated(Local(schema)).judge, "properties": _Properties().judge}
+    own = {
+        **_OWN,
+        "unevaluatedProperties": _Unevaluated(Local(schema)).judge,
+        "properties": _Properties().judge,
+        "uniqueItems": budget.unique_items,
+        "unevaluatedItems": budget.unevaluated_items,
+    }
     return {name: own.get(name, rule) for name, rule in library.items() if name != "format"}
 
 

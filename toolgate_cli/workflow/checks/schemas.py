@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from ...core.localrefs import OLD_ANCHOR, REFERENCES, Local
 from ...core.subschemas import FORMATS, KEYWORDS, Draft, draft, inner
 from ...core.types import Json
@@ -107,6 +109,9 @@ class _Walk:
             self._check_format(value, where)
         elif key in _SAID_ONLY:
             self._issues.warn(where, f"{key} is not enforced")
+        elif any(isinstance(names, list) and not all(isinstance(name, str) for name in names) for names in _named(key, value)):
+            # not left to the meta-schema, which holds each against each where they cannot be sorted
+            self._issues.add(where, "not a value of this keyword (a name is text)")
 
     def _is_anchor(self, key: str, value: Json) -> bool:
         return key == "$id" and self._dialect == "draft-07" and isinstance(value, str) and value.startswith(OLD_ANCHOR)
@@ -152,6 +157,13 @@ class _Walk:
         except (_Endless, RecursionError):
             hint = "a $ref may come back to itself only through properties or items"
             self._issues.add(self._path, "the schema refers to itself without end", hint)
+
+
+def _named(key: str, value: Json) -> Iterable[Json]:
+    """The lists of different names that the keyword may hold."""
+    if key in ("type", "required"):
+        return (value,)
+    return value.values() if key in ("dependentRequired", "dependencies") and isinstance(value, dict) else ()
 
 
 class _Endless(Exception):
