@@ -75,6 +75,24 @@ def test_a_later_start_that_declined_leaves_the_doubt_of_the_one_before_it(home:
     assert len(home.tools.starts) == 2 and row.origin == "APPROVAL_REQUIRED" and first in str(row.reason)
 
 
+def test_a_no_to_a_second_start_says_nothing_of_the_first_where_that_had_only_failed(home: Home) -> None:
+    there = texts.tool("free.send", "reconcilable", 2, more='[tools."free.send".reconcile]\nargv = ["true"]\n')
+
+    def fails_and_is_taken_away(_started: Started) -> ToolResult:
+        home.write(texts.operator({"free.send": texts.tool("free.other")}))
+        return FAILED
+
+    home.write(texts.operator({"free.send": there}))
+    home.models.turns["s"] = [[call("free.send"), GOES_ON], [call("free.send")], [COMPLETE]]
+    home.tools.plan["free.send"] = [fails_and_is_taken_away, DECLINED]
+    run = home.start("talk")
+    first = home.row(run)
+    home.write(texts.operator({"free.send": there}))
+    home.decide("retry", run, may_run_twice=True)
+    row = home.row(run)
+    assert len(home.tools.starts) == 2 and row.origin == "APPROVAL_REQUIRED" and first.id in str(row.reason)
+
+
 def test_a_failure_that_says_what_it_did_keeps_no_other_call_waiting(home: Home) -> None:
     home.models.turns["s"] = [[call("free.send"), GOES_ON], [call("free.send")], [COMPLETE]]
     home.tools.plan["free.send"] = [FAILED]
