@@ -101,7 +101,9 @@ class _Budget:
 
     def counted(self, rule: Keyword) -> Keyword:
         def judge(validator: Any, wanted: Any, value: Any, schema: Any) -> Iterator[ValidationError] | None:
-            self.take(1 if wanted.__class__ not in _LONG else 1 + len(wanted) // _FREE)
+            self.left -= 1 if wanted.__class__ not in _LONG else 1 + len(wanted) // _FREE
+            if self.left < 0:
+                raise _TooMuchWork
             return rule(validator, wanted, value, schema)
 
         return judge
