@@ -123,6 +123,31 @@ def test_a_probe_cannot_decide(home: Path) -> None:
     assert refused(done) == "self_approval"
 
 
+SHEDS = """
+import json, os, subprocess, sys
+if os.path.exists("words.json"):
+    if "TOOLGATE_CALL" in os.environ:
+        os.execve(sys.executable, [sys.executable, "-I", "-S", *sys.argv], {})
+    argv, env = json.load(open("words.json"))
+    done = subprocess.run(argv, env=env, stdin=subprocess.DEVNULL, capture_output=True, text=True)
+    json.dump([done.returncode, done.stdout, done.stderr], open("came.json", "w"))
+"""
+
+
+def test_a_probe_that_has_shed_its_environment_cannot_decide_either(home: Path) -> None:
+    """No call runs while it is asked: it is known by the process above it alone."""
+    make(home, effect="idempotent", policy="require_approval", precheck=SHEDS)
+    file = home / "toolgate.toml"
+    file.write_text(file.read_text().replace('timeout = "2s"', 'timeout = "20s"'))
+    assert workers.finish(workers.real(home, "start", "pay")).code == 0
+    [row] = workers.run(home, "pending", "list").items
+    argv = [*workers.COMMAND, "approve", row["ref"], "-C", str(home), "--json"]
+    (home / "words.json").write_text(json.dumps([argv, workers.environment(home)]))
+    assert workers.finish(workers.real(home, "start", "pay")).code == 0
+    assert refused(workers.Done(*json.loads((home / "came.json").read_text()))) == "self_approval"
+    assert not homes.tries(home) and len(workers.run(home, "pending", "list").items) == 2
+
+
 def test_what_a_probe_leaves_behind_is_killed(home: Path) -> None:
     fork = 'import os, time\nif os.fork() == 0:\n    open("child.pid", "w").write(str(os.getpid())); time.sleep(60)\n'
     make(home, effect="idempotent", precheck=fork + 'while not os.path.exists("child.pid"):\n    time.sleep(0.01)\n')

@@ -70,13 +70,14 @@ def test_a_process_has_one_private_lock_file(owners: FileOwners, folder: str) ->
 def test_a_living_process_is_alive_and_known_by_its_pid(owners: FileOwners, other: Other) -> None:
     assert alive(owners, other.name) is True
     assert owners.holder(other.name) == other.process.pid
+    assert owners.at_work() == {other.process.pid: other.name}
 
 
 def test_the_lock_is_gone_the_moment_its_process_is_killed(owners: FileOwners, other: Other) -> None:
     other.process.send_signal(signal.SIGKILL)
     other.process.wait()
     assert alive(owners, other.name) is False
-    assert owners.holder(other.name) is None
+    assert owners.holder(other.name) is None and owners.at_work() == {}
 
 
 def test_a_process_that_was_stopped_is_alive(owners: FileOwners, other: Other) -> None:

@@ -115,8 +115,8 @@ class Owner:
     def alive(self, name: str, host: str, boot: str) -> bool | None:
         return name in self._host.living if (host, boot) == self._where else None
 
-    def holder(self, name: str) -> int | None:
-        return int(name[1:]) if name in self._host.living else None
+    def at_work(self) -> dict[int, str]:
+        return {int(name[1:]): name for name in self._host.living}
 
     def place(self) -> tuple[str, str]:
         return self._where

@@ -117,6 +117,14 @@ class FileOwners:
         except OSError:
             return None
 
+    def at_work(self) -> dict[int, str]:
+        """Every live owner of this host that this user may see: pid -> name of its lock."""
+        try:
+            names = [name for name in os.listdir(self._folder) if name.startswith("o")]
+        except OSError:
+            return {}
+        return {pid: name for name in names if (pid := self.holder(name)) is not None}
+
     def forget(self, name: str) -> None:
         """Removes the lock file of a dead owner, or a fence that nobody holds; one that is held stays."""
         if self._is_mine(name) or self.left_behind(name):

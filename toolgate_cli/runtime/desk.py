@@ -256,14 +256,11 @@ class Desk(Window):
 
     def _guard(self, verb: Verb | Literal["recover", "redact"], row: Row | None = None) -> heads.Seen:
         """A verb that decides refuses to run inside a tool. What was seen, for what comes next."""
-        processes, owners = self._ports.processes, self._ports.owners
-        call = processes.inside_call()
-        if call is None:
-            seen = self._look(row.run_id if row is not None else None)
-            above = processes.ancestors() if seen.attempts else ()
-            call = next((attempt.row.id for attempt in seen.attempts if owners.holder(attempt.owner) in above), None)
-            if call is None:
-                return seen
+        inside = self._inside()
+        seen = self._look(row.run_id if row is not None else None)
+        if inside is None:
+            return seen
+        call = next((attempt.row.id for attempt in seen.attempts if attempt.owner == inside), inside)
         if row is not None:
             with write(self._ports, self._stopper()) as unit:
                 run = unit.tx.run(row.run_id)

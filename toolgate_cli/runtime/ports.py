@@ -55,8 +55,8 @@ class Owners(Protocol):
         """None: it is of another host or boot, the lock cannot tell (a former boot of this host is dead: False)."""
         ...
 
-    def holder(self, name: str) -> int | None:
-        """The pid that holds a live lock of this host."""
+    def at_work(self) -> Mapping[int, str]:
+        """Who decides or drives now on this host: pid -> name of its lock."""
         ...
 
     def place(self) -> tuple[str, str]:

@@ -189,7 +189,7 @@ class Window:
 
     def offering(self, server: str) -> Offering:
         """What a server offers now beside what is pinned of it. Nobody pins from inside a tool: ToolgateError("self_approval")."""
-        call = self._ports.processes.inside_call()
+        call = self._inside()
         if call is not None:
             hint = "a person decides, outside of any call"
             raise ToolgateError("self_approval", f"tools pin was called from inside a tool ({call})", hint)
@@ -206,6 +206,14 @@ class Window:
         return self._ports.files.bring(folder, home)
 
     # ---- what all of them stand on ----
+    def _inside(self) -> str | None:
+        """What this command was started by: the call that the environment names, or the owner that a process above it is. A tool, its
+        probe or a server may have left the environment behind, and while only a probe is asked there is no attempt."""
+        processes = self._ports.processes
+        call = processes.inside_call()
+        working = self._ports.owners.at_work() if call is None else {}
+        return next((working[pid] for pid in processes.ancestors() if pid in working), None) if working else call
+
     def _load(self) -> World:
         if self._world is None:
             self._world = self._ports.files.world()
