@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 import subprocess
+import time
 
 import pytest
 
@@ -55,6 +56,12 @@ def test_on_a_terminal_a_title_never_stands_on_a_line_of_its_own(width, title):
     told = spaced(told)
     assert told == f"hint: {command}" or cell_len(told) <= width
     assert width < 60 or title[0] == "'" or " # " in told
+
+
+def test_a_title_without_an_end_is_cut_at_once():
+    began = time.monotonic()
+    [_, told] = failure.lines("several", "", [Choice("toolgate approve c1@ab", "word " * 60_000)], 80)
+    assert spaced(told).endswith("word...'") and time.monotonic() - began < 3
 
 
 def test_titles_that_have_to_be_cut_keep_what_tells_them_apart():

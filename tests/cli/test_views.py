@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import time
 from unicodedata import category, east_asian_width
 
 import pytest
@@ -82,6 +83,14 @@ def test_a_folded_line_is_whole_and_only_its_first_piece_stands_at_the_left(widt
     pieces = fold(text, width)
     assert "".join(piece if index == 0 else piece[8:] for index, piece in enumerate(pieces)) == text
     assert all(piece.startswith(" " * 8) for piece in pieces[1:]) and len(pieces) > 1
+
+
+@pytest.mark.parametrize("text", ["word " * 700_000, "w" * 3_500_000], ids=["words", "one word"])
+def test_a_text_of_megabytes_is_folded_at_once(text):
+    began = time.monotonic()
+    pieces = fold(line(text), 100)
+    assert time.monotonic() - began < 3
+    assert "".join(piece if index == 0 else piece[8:] for index, piece in enumerate(pieces)) == text
 
 
 UNLIKE = {  # drawn wider by terminals than Rich counts: spacing marks, the tones of a skin, numbers in circles

@@ -15,6 +15,7 @@ HANG = " " * 8
 _BEFORE_A_COMMAND = " " * 2  # as little as shows that the line goes on
 _GOES_ON = f"{GLUE}\\"
 _NARROWEST = 20
+_AHEAD = 8  # times a line: a character has four marks at most, and the word behind what fits is looked at as far as it could fit
 
 
 class _Cells(dict[str, int]):
@@ -62,13 +63,16 @@ def fold(text: Safe, width: int) -> tuple[Safe, ...]:
 
 
 def _pieces(text: str, room: int) -> Iterator[Safe]:
-    indent = ""
+    indent, at = "", 0
+    ahead = len(text) if GLUE in text else _AHEAD * room  # a text of megabytes is not copied for each of its lines
     while True:
-        piece, text = _split(text, room - len(indent))
+        window = text[at : at + ahead]
+        piece, rest = _split(window, room - len(indent))
         yield spaced(indent + piece)
-        if not text:
+        at += len(window) - len(rest)
+        if at >= len(text):
             return
-        indent = _BEFORE_A_COMMAND if GLUE in text.partition(" ")[0] and not piece.endswith(_GOES_ON) else HANG
+        indent = _BEFORE_A_COMMAND if GLUE in rest.partition(" ")[0] and not piece.endswith(_GOES_ON) else HANG
 
 
 def _split(text: str, most: int) -> tuple[str, str]:

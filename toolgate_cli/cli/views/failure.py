@@ -64,7 +64,7 @@ def _told_apart(choices: Sequence[Choice], room: int | None) -> Sequence[Choice]
 def _cut(text: Safe, room: int) -> Safe:
     if _cells(text) <= room:
         return text
-    kept = str(text)
+    kept = text[: max(room, 0)]  # what is cut one by one may be a question of megabytes
     while kept and _cells(kept + "...") > room:
         kept = kept[:-1]
     return Safe(kept + "...") if len(kept) >= _SHORTEST else Safe("")
