@@ -193,6 +193,7 @@ class Window:
         if call is not None:
             hint = "a person decides, outside of any call"
             raise ToolgateError("self_approval", f"tools pin was called from inside a tool ({call})", hint)
+        self._ports.owners.mine()  # as who decides: the server that is started now is inside of this
         return self._ports.files.offering(server)
 
     def pin(self, offered: Offering) -> str:
