@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import stat
 import threading
@@ -16,7 +17,7 @@ from peers.aimock import KEY
 from toolgate_cli.core import canonical
 from toolgate_cli.core.errors import ToolgateError
 from toolgate_cli.core.turns import Completion
-from toolgate_cli.models import scripted
+from toolgate_cli.models import _recording, scripted
 from toolgate_cli.models._recording import doubts, keep, ready
 from toolgate_cli.runtime import asking as runtime_asking
 
@@ -51,6 +52,27 @@ JSON = st.recursive(
 def test_whatever_was_answered_is_replayed_to_the_last_digit(tmp_path: Path, commands: list[Any]) -> None:
     record(tmp_path, Completion(commands))
     assert canonical.encode(replay(tmp_path)) == canonical.encode(commands)
+
+
+def test_a_folder_that_somebody_keeps_locked_is_not_waited_for_without_an_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever may look into a folder can lock it; shared is enough."""
+    monkeypatch.setattr(_recording, "_PATIENCE", 0.05)
+    held = os.open(tmp_path, os.O_RDONLY | os.O_DIRECTORY)
+    fcntl.flock(held, fcntl.LOCK_SH)
+    caught: list[ToolgateError] = []
+
+    def refused() -> None:
+        with pytest.raises(ToolgateError) as error:
+            record(tmp_path, SAID)
+        caught.append(error.value)
+
+    waits = threading.Thread(target=refused, daemon=True)
+    waits.start()
+    waits.join(5)
+    os.close(held)
+    assert [(error.kind, error.retryable) for error in caught] == [("storage", True)] and not (tmp_path / "live.toml").exists()
+    record(tmp_path, SAID)
+    assert replay(tmp_path) == SAID.commands
 
 
 def test_a_raw_answer_is_replayed_raw(tmp_path: Path) -> None:

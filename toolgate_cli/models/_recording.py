@@ -15,6 +15,7 @@ from ..core.types import Json
 from ._script import Entry, load, tell
 
 _KEY = ("workflow", "step", "agent", "ordinal")
+_PATIENCE = 4.0  # seconds: a turn is written in milliseconds
 
 
 def doubts(script: str | None, home: str) -> Iterator[tuple[tuple[str | int, ...], str]]:
@@ -110,12 +111,21 @@ def _write(place: str, entries: list[dict[str, Json]]) -> None:
 
 @contextmanager
 def _alone(folder: str) -> Iterator[None]:
-    """One writer of a folder at a time: two runs that record into one script lose no turn of each other."""
+    """One writer of a folder at a time: two runs that record into one script lose no turn of each other. Whoever may look into the folder
+    can hold it: ToolgateError("storage"), retryable, after _PATIENCE."""
     import fcntl
+    import time
 
-    held = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    held, until = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC), time.monotonic() + _PATIENCE
     try:
-        fcntl.flock(held, fcntl.LOCK_EX)
+        while True:
+            try:
+                fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                if time.monotonic() >= until:
+                    raise ToolgateError("storage", f"the turn could not be recorded: {folder} is locked", retryable=True) from None
+                time.sleep(0.01)
         yield
     finally:
         os.close(held)
