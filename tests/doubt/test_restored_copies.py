@@ -19,7 +19,7 @@ from proofs import homes, workers
 
 from toolgate_cli import bootstrap
 from toolgate_cli.core.errors import ToolgateError
-from toolgate_cli.host import heads
+from toolgate_cli.host import heads, tree
 from toolgate_cli.settings import settings
 
 
@@ -117,6 +117,7 @@ def test_a_copy_that_went_on_while_a_question_was_open_is_noticed_in_the_transac
     row = parked(home, state)
     copy = homes.copy(home, home.parent / "copy")
     monkeypatch.setenv("XDG_STATE_HOME", str(state))
+    monkeypatch.setattr(tree, "ancestors", tuple)  # who decides in the other one is no child of this process
     with bootstrap.open_session(settings({"home": str(copy)}, os.environ)) as desk:
         target = desk.select([row["id"]], "approve")
         with pytest.raises(ToolgateError, match="kept head") as caught:
