@@ -19,6 +19,13 @@ OF_PROBES: tuple[Guard, ...] = (
         (PROBING + "test_it_is_asked_before_a_person_is_and_again_before_the_start",),
     ),
     Guard(
+        "whatever runs below one who decides decides nothing, also while there is no attempt",
+        "I5",
+        "        return next((at_work[pid] for pid in processes.ancestors() if pid in at_work), None) if at_work else None\n",
+        "        return None\n",
+        (DOUBT + "test_a_probe_that_has_shed_its_environment_cannot_decide_either",),
+    ),
+    Guard(
         "an answer of a probe is for one pass",
         "I5",
         "            self.world = self.world._replace(answers={})\n",

@@ -109,18 +109,25 @@ OF_SERVERS: tuple[Guard, ...] = (
         (GATE + "test_what_a_server_left_running_ends_with_the_command",),
     ),
     Guard(
-        "whatever runs in a server decides nothing",
-        "I5",
+        "whatever a server starts has its mark",
+        "I8",
         "    env = _filling.surroundings(started.path, started.env, whom.run, mark)\n",
         "    env = _filling.surroundings(started.path, started.env, whom.run, mark)\n    del env['TOOLGATE_CALL']\n",
-        (GATE + "test_nobody_decides_or_pins_from_inside_a_server",),
+        (GATE + "test_a_call_in_an_open_session_is_claimed_with_its_lock",),
     ),
     Guard(
         "nobody pins from inside a call",
         "I5",
-        "        call = self._ports.processes.inside_call()\n",
-        "        call = None\n",
+        "        call = self._inside()\n        if call is not None:\n            hint",
+        "        call = None\n        if call is not None:\n            hint",
         (GATE + "test_nobody_decides_or_pins_from_inside_a_server",),
+    ),
+    Guard(
+        "whatever a server runs below who pins it decides nothing",
+        "I5",
+        "        self._ports.owners.mine()  # as who decides: the server that is started now is inside of this\n",
+        "",
+        (GATE + "test_a_server_that_is_to_be_pinned_cannot_decide_whatever_it_has_shed",),
     ),
     Guard(
         "the absence of a yes pins nothing",
@@ -167,8 +174,8 @@ OF_SERVERS: tuple[Guard, ...] = (
     Guard(
         "the name of a lock is not used for a second session",
         "I8",
-        "    return held[1].lock if held is not None and held[1].alive() else None\n",
-        "    return held[1].lock if held is not None else None\n",
+        "        return self._fence.name if self._fence and not self._ended() else None\n",
+        "        return self._fence.name if self._fence else None\n",
         (STDIO + "test_a_call_after_the_end_of_a_session_has_a_new_lock",),
     ),
     Guard(

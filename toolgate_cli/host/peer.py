@@ -176,8 +176,9 @@ class Peer:
 
     @property
     def lock(self) -> str | None:
-        """Its name: whatever is left of the tree after our death holds it, or is in the session that it tells of."""
-        return self._fence.name if self._fence else None
+        """Its name: whatever is left of the tree after our death holds it, or is in the session that it tells of. None once the process has
+        ended: a second session does not get the name, for what was lost in this one bears it. Nothing is read, and nobody waited for."""
+        return self._fence.name if self._fence and not self._ended() else None
 
     # ---- its end ----
     def _ended(self) -> bool:
@@ -214,7 +215,7 @@ class Peer:
                 processes.mark_fence(self._fence, None)
             held = processes.release_fence(self._fence)
             self._close()
-            self.left = Left(survivors, self.lock if held else None)
+            self.left = Left(survivors, self._fence.name if self._fence and held else None)
         return self.left
 
     def _wait(self, seconds: float) -> bool:

@@ -69,7 +69,7 @@ class Session(Protocol):
 
     @property
     def lock(self) -> str | None:
-        """The name of the lock of its process; None: it has none here."""
+        """The name of the lock of its process; None: it has none here, or has ended."""
         ...
 
     def alive(self) -> bool: ...

@@ -120,10 +120,10 @@ def bind(fields: object, pinned: Json, home: str, arguments: dict[str, Json]) ->
 
 
 def lock(bound: object) -> str | None:
-    """That of the open session with the server; one that has ended leaves its name to nobody, for what was lost in it bears that name."""
+    """That of the open session with the server."""
     assert isinstance(bound, Bound)
     held = sessions.get(bound.server)
-    return held[1].lock if held is not None and held[1].alive() else None
+    return held[1].lock if held is not None else None
 
 
 def invoke(claim: Started, limits: InvokeLimits) -> ToolResult:

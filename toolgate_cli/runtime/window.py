@@ -211,9 +211,10 @@ class Window:
         """What this command was started by: the call that the environment names, or the owner that a process above it is. A tool, its
         probe or a server may have left the environment behind, and while only a probe is asked there is no attempt."""
         processes = self._ports.processes
-        call = processes.inside_call()
-        working = self._ports.owners.at_work() if call is None else {}
-        return next((working[pid] for pid in processes.ancestors() if pid in working), None) if working else call
+        if (call := processes.inside_call()) is not None:
+            return call
+        at_work = self._ports.owners.at_work()
+        return next((at_work[pid] for pid in processes.ancestors() if pid in at_work), None) if at_work else None
 
     def _load(self) -> World:
         if self._world is None:
