@@ -181,7 +181,7 @@ def test_a_head_that_is_not_on_the_way_shows_at_its_seq(place: int) -> None:
     found = verify(events, IDENTITY, 0, [(5, events[4].hash), (place + 1, "0" * 64)])
     assert (found.first_bad, found.events, found.head) == (place + 1, place, head_text(events[place - 1] if place else None, IDENTITY))
     assert found.reason and "kept head" in found.reason
-    assert verify(events[place:], "0" * 64, place, heads(events)).first_bad == place
+    assert verify(events[place:], "0" * 64, place, heads(events))[:2] == (0, place)
     cut = verify(events[: place + 1], IDENTITY, 0, [(place + 1, events[place].hash), (9, "0" * 64)])
     assert (cut.first_bad, cut.events) == (place + 2, place + 1) and cut.reason and "before its kept head 9:" in cut.reason
 
@@ -201,12 +201,22 @@ def test_from_a_head_on_nothing_before_it_is_asked_about_and_all_behind_it_is() 
     assert verify(events[4:], events[2].hash, 3).first_bad == 5
 
 
-def test_what_cannot_be_read_does_not_hold() -> None:
-    def torn() -> Iterator[Event]:
-        yield from chain(2)
-        raise ToolgateError("storage", "it is damaged")
+def test_from_a_head_on_only_what_was_read_is_counted() -> None:
+    events = chain(6)
+    changed = [*events[3:5], events[5]._replace(actor="mallory")]
+    assert verify(changed, events[2].hash, 3)[:2] == (2, 6)
+    assert verify(erased(events, 4)[3:], events[2].hash, 3)[:2] == (3, 5)
+    assert verify(events[3:], events[2].hash, 3, [(9, "0" * 64)])[:2] == (3, 7)
+    assert verify(torn(events[3:5]), events[2].hash, 3)[:2] == (2, 6)
 
-    assert verify(torn(), IDENTITY)[:3] == (2, 3, "it is damaged")
+
+def torn(events: list[Event]) -> Iterator[Event]:
+    yield from events
+    raise ToolgateError("storage", "it is damaged")
+
+
+def test_what_cannot_be_read_does_not_hold() -> None:
+    assert verify(torn(chain(2)), IDENTITY)[:3] == (2, 3, "it is damaged")
 
 
 @pytest.mark.parametrize("field", Event._fields)

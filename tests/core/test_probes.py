@@ -42,6 +42,12 @@ def test_a_precheck_that_refuses_or_gives_no_answer_is_a_no(answer: ToolResult, 
     assert found is not None and found[0] == code and reason in found[1]
 
 
+def test_of_what_a_precheck_printed_the_beginning_is_the_reason() -> None:
+    assert probes.refusal(said("".join(map(chr, range(0x4E00, 0x4E00 + 300))), 1)) == (
+        "precheck_refused", "the precheck refused: " + "".join(map(chr, range(0x4E00, 0x4E00 + 200))),
+    )  # fmt: skip
+
+
 VALUES: list[tuple[ToolResult, Json]] = [
     (said('"acme"\n'), "acme"),
     (said('{"issuer": "i", "id": "acme"}'), {"issuer": "i", "id": "acme"}),

@@ -143,7 +143,7 @@ def test_what_telling_persons_apart_needs_is_imported_beforehand(rules: list[Rul
 @pytest.mark.parametrize(("needed", "voted", "separate", "out"), [
     (4, (), False, False), (5, (), False, True), (4, (), True, True), (3, (), True, False),
     (4, ("alice", "bob", "carol"), False, False), (4, ("bob", "carol", "dan"), True, True), (3, ("bob", "Bob"), True, False),
-    (4, ("eve", "bob"), False, False), (3, ("mallory",), True, False),
+    (4, ("eve", "bob"), False, False), (3, ("mallory",), True, False), (5, ("eve",), False, True),
 ])  # fmt: skip
 def test_it_is_known_when_nobody_is_left_over(needed: int, voted: tuple[str, ...], separate: bool, out: bool) -> None:
     row = ROW._replace(approvals_needed=needed, separate_requester=separate)

@@ -8,7 +8,7 @@ import pytest
 
 from toolgate_cli.core.errors import ToolgateError
 from toolgate_cli.core.types import CALL_ORIGINS, Origin, Status, Verb
-from toolgate_cli.core.verbs import TABLE, Handler, State, Waits, command, first, handler, name, state_of, use, works
+from toolgate_cli.core.verbs import TABLE, Handler, State, Waits, command, first, handler, moves, name, state_of, use, works
 
 VERBS: tuple[Verb, ...] = ("approve", "reject", "retry", "continue-tool", "answer", "review", "continue", "retry --step", "cancel")
 DRAWN = """
@@ -72,6 +72,11 @@ def test_the_last_column_is_what_works(row: list[str]) -> None:
 def test_everything_unfinished_has_a_verb_that_moves_it() -> None:
     for state, row in TABLE.items():
         assert state in ("COMPLETED", "CANCELLED", "UNKNOWN") or set(row) - {"cancel"}
+
+
+@pytest.mark.parametrize(("state", "verb", "cell"), CELLS)
+def test_a_verb_moves_what_it_does_something_to_and_not_what_it_is_refused_by(state: State, verb: Verb, cell: str) -> None:
+    assert moves(state, verb) is (cell not in ("-", "lapsed", "override"))
 
 
 def test_what_works_is_in_the_table() -> None:

@@ -257,7 +257,8 @@ def test_a_doubt_of_a_cancelled_run_is_told_by_its_ref_wherever_it_is_not_chosen
 
 
 def test_a_doubt_of_a_cancelled_run_is_counted_among_several_and_never_taken(quick: Home) -> None:
-    _, name = in_doubt(quick)
+    cancelled, name = in_doubt(quick)
+    quick.start("gate")  # which is not a call
     first = quick.start("ask")
     assert quick.desk().select([], "approve").row.run_id == first
     quick.start("ask")
@@ -265,6 +266,8 @@ def test_a_doubt_of_a_cancelled_run_is_counted_among_several_and_never_taken(qui
     assert moved.message == "3 calls wait for a decision, and nothing is chosen among several"
     assert [choice.command for choice in moved.choices] == [f"toolgate continue-tool {name} --outcome-file FILE"]
     assert "does not move the others" in moved.hint and "moves none" not in moved.hint
+    looked = told(lambda: quick.desk().show_pending([]))
+    assert f"toolgate pending show {cancelled} {name}" in [choice.command for choice in looked.choices] and len(looked.choices) == 3
     approved = told(lambda: quick.desk().select([], "approve"))
     assert len(approved.choices) == 2 and "OUTCOME_UNKNOWN of a cancelled run (use continue-tool --outcome-file)" in approved.hint
 

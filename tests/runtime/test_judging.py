@@ -46,3 +46,18 @@ def test_another_world_another_question_and_another_transaction_are_judged_anew(
     home.write(texts.operator(rules={"free": ""}))
     with write(ports, SYSTEM) as unit:
         assert gate.judge(unit, ASKED, world) == Needs(files=True)
+
+
+def test_a_deadline_is_not_judged_by_a_clock_that_is_behind(home: Home) -> None:
+    home.write(texts.operator(more='[context]\ndeadline = "1h"\n'))
+    home.clock.pass_time(86_400)
+    home.start("fails")  # the last event is of a day later
+    ports = home.desk()._ports
+    world = ports.files.prepare(ports.files.world(), Needs(("free.send",), ("free.send",)))
+    asked = ASKED._replace(since=ports.clock.now())
+    with write(ports, SYSTEM) as unit:
+        assert isinstance(gate.judge(unit, asked, world), Start)
+    home.clock.behind = 600
+    with write(ports, SYSTEM) as unit:
+        verdict = gate.judge(unit, asked, world)
+        assert isinstance(verdict, Park) and verdict.code == "limit_exceeded" and "the clock is behind" in verdict.reason

@@ -60,6 +60,16 @@ def test_a_row_that_was_changed_is_not_made_good_by_parking_it_again(home: Home)
     assert home.decide("continue_tool", run).run.run.status == "COMPLETED"  # it can still be closed
 
 
+def test_a_row_that_was_changed_takes_no_vote(home: Home) -> None:
+    run = home.start("two")
+    row = by_hand(home, home.row(run), reason="harmless")
+    with pytest.raises(ToolgateError, match="other hands"):
+        home.decide("approve", run, actor="alice")
+    with home.store.read() as tx:
+        assert list(tx.votes(row)) == []
+    assert "TOOL_INVOCATION_VOTED" not in home.types(run)
+
+
 def test_no_clock_settles_a_doubt(home: Home) -> None:
     home.tools.plan["free.send"] = [LOST]
     run = home.start("free")

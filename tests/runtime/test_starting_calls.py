@@ -6,11 +6,13 @@ from typing import Any
 
 import pytest
 
+from toolgate_cli.core.config import Tool
 from toolgate_cli.core.digests import ref
 from toolgate_cli.core.errors import ToolgateError
+from toolgate_cli.runtime.plugs import Answer
 
 from . import texts
-from .fakes import COMPLETE, FAILED, LOST, Started, Wrong, call
+from .fakes import ASKS, COMPLETE, FAILED, LOST, Started, Wrong, call
 from .kit import Home, payload
 from .watch import changed
 
@@ -87,6 +89,34 @@ def test_a_row_that_no_event_parked_is_never_started(home: Home) -> None:
     with pytest.raises(ToolgateError) as caught:
         home.decide("approve", run)
     assert caught.value.kind == "storage" and home.tools.starts == [] and changed(before, home.dump()) == []
+
+
+def test_a_start_carries_what_a_person_answered_the_tool(home: Home) -> None:
+    home.tools.plan["half.send"] = [ASKS]
+    run = home.start("half")
+    for _ in range(2):
+        home.decide("approve", run)
+    assert [started.answer for started in home.tools.starts] == [None, Answer("yes", "1")]
+
+
+@pytest.mark.parametrize("lock", [None, "fofasession0000"])
+def test_a_call_in_a_process_that_runs_already_is_started_under_the_lock_of_that(home: Home, lock: str | None) -> None:
+    """So a process that outlives its owner is found by it."""
+    process = home.process()
+    provider = process.desk._ports.provider
+
+    def locked(tool: Tool) -> Any:
+        found: Any = provider(tool)
+        found.lock = lambda bound: lock
+        return found
+
+    process.desk._ports = process.desk._ports._replace(provider=locked)
+    home.tools.plan["free.send"] = [lambda _: process.die()]
+    home.write(free=texts.FLOWS["free"])
+    home.killed(lambda: process.desk.start("free", {}, {}))
+    with home.store.read() as tx:
+        [attempt] = tx.attempts(None)
+    assert attempt.row.left_behind is not None and (attempt.row.left_behind == lock) is (lock is not None)
 
 
 def test_whoever_was_told_to_end_starts_nothing_more(home: Home) -> None:
@@ -223,6 +253,7 @@ def test_a_tool_that_is_gone_is_a_failure_and_not_superseded(home: Home) -> None
     with pytest.raises(ToolgateError) as caught:  # it comes back: the whole gate again, so a person is asked again
         home.decide("retry", run)
     assert caught.value.kind == "superseded" and home.row(run).origin == "APPROVAL_REQUIRED" and home.tools.starts == []
+    assert str(home.row(run).reason).endswith("(changed since it was asked for: the tool)")  # nothing says what it was before
 
 
 def test_a_policy_that_denies_now_stops_an_approval(home: Home) -> None:

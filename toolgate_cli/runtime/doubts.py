@@ -28,7 +28,7 @@ def _of_steps(unit: Unit, calls: Iterable[Call], tools: Mapping[str, Tool], agai
     return next((_refusal(call) for call in calls if again(call.step) and _matters(unit, call, tools.get(call.capability))), None)
 
 
-def of_an_equal(unit: Unit, call: Call, tool: Tool) -> str | None:
+def of_an_equal(unit: Unit, call: Call, tool: Tool | None) -> str | None:
     """Why a call is not started because a rule allows it: one with the same arguments, which has another key, may have taken effect."""
     for other in _unsaid(unit, call.run_id):
         equal = (other.capability, other.arguments_digest) == (call.capability, call.arguments_digest)

@@ -91,7 +91,7 @@ class Asking(NamedTuple):
 def judge(unit: Unit, question: Question, world: World) -> Verdict:
     """The verdict on a call, in the transaction that reached it; Needs where something outside has to be fetched first."""
     tool = world.config.tools.get(question.call.capability)
-    doubt = doubts.of_an_equal(unit, question.call, tool) if question.started and tool is not None else None  # a doubt is of a start
+    doubt = doubts.of_an_equal(unit, question.call, tool) if question.started else None  # a doubt is of a start
     question = question._replace(now=unit.now, behind=unit.behind, doubt=doubt)
     known = unit.judged.get(question)
     if known is None or known[0] is not world:  # else it is the same: nothing but these two decides

@@ -66,10 +66,9 @@ def park(unit: Unit, run: Run, call: Call, was: Row | None, verdict: Park) -> Ro
 
 def changed(tx: Reader, row: Row, ready: Ready | None) -> str:
     """What of the tool's definition is not as the row was parked under, as places in it. `ready`: the tool as it is now."""
+    assert ready is not None, "a tool that is gone was refused before"
     was = tx.definition(row.definition) if row.definition else None
-    found: list[str] = []
-    if was is not None and ready is not None:
-        found = changes.places(canonical.parse(was.body), canonical.parse(ready.definition))
+    found = changes.places(canonical.parse(was.body), canonical.parse(ready.definition)) if was is not None else []
     return ", ".join(found) or "the tool"
 
 

@@ -8,11 +8,10 @@ _SEVERAL = "two are several already"
 
 KNOWN: dict[str, str] = {
     "core/conditions.py: _composed: return text -> nothing": "ASCII is its own composition: it only takes longer",
+    "core/authorise.py: outside_scope: 1 -> 2": "who is under itself stays so, however often it is asked who is above",
     "core/effects.py: backoff: 6 -> 7": "both are beyond the longest wait of 60 s",
     "core/quorum.py: _holders: row.approver_scope or '' -> row.approver_scope": "no scope is called None either",
     "core/verdict.py: _ruled: q.call.arguments or '' -> q.call.arguments": "a call without arguments was refused before",
-    "runtime/gate.py: judge: question.started and tool is not None -> tool is not None":
-        "a run that has started nothing has no doubt: it only takes longer",
     "core/verdict.py: probe_of: call.arguments or '' -> call.arguments": "of a call without arguments nothing is asked",
     "runtime/gate.py: Claim.arguments: self.call.arguments or '{}' -> self.call.arguments": "a call without arguments is never started",
     "runtime/deciding.py: _decide: standing.is_over(row, unit.now) and row.on_expiry == 'reject' and (run.status != 'CANCELLED')"

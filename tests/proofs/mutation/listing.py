@@ -26,7 +26,7 @@ MODULES: dict[str, tuple[str, ...]] = {
     "core/chain.py": ("core/test_chain.py",),
     "runtime/gate.py": (
         *_TOLD, "runtime/test_starting_calls.py", "runtime/test_parking_digests.py", "runtime/test_output_schemas.py",
-        "runtime/test_questions_of_probes.py", "runtime/test_equal_calls.py", "runtime/test_secrets.py",
+        "runtime/test_questions_of_probes.py", "runtime/test_equal_calls.py", "runtime/test_secrets.py", "runtime/test_judging.py",
     ),
     "runtime/deciding.py": (
         *_TOLD, "runtime/test_starting_calls.py", "runtime/test_quorums_and_limits.py", "runtime/test_deciders.py",
