@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import base64
 import json
+import re
+import time
+from collections.abc import Callable
 from urllib.parse import quote, quote_plus
 
 import pytest
@@ -182,6 +185,41 @@ def test_a_value_that_was_cut_short_at_the_end_is_taken_out() -> None:
     assert known.scrub("so: abcdefg") == "so: abcdefg"  # less than half of it
     assert known.scrub("so: abcdefghabcdefgh") == "so: abcdefgh***TOKEN***"
     assert secrets(TOKEN="abcdabcdabcdabcd").scrub("x abcdabcdabcdabcd abcdabcdabcd") == "x ***TOKEN*** ***TOKEN***"
+    assert secrets(TOKEN="a\\b\\\\c\\d\\e").scrub(r"so: a\\b\\\\c\\d") == "so: ***TOKEN***"  # each backslash escaped
+
+
+def ends(value: str, text: str, least: int) -> bool:
+    """Character by character: the text is the value in any spelling, cut off behind the first `least` characters."""
+    at = {0}
+    for number, character in enumerate(value):
+        if number >= least and any(re.fullmatch(r"([%&\\][%&\\#{0-9A-Za-z]{0,10})?", text[place:]) for place in at):
+            return True
+        one = re.compile(spellings.pattern(character))
+        at = {end for place in at for end in range(place + 1, len(text) + 1) if one.fullmatch(text, place, end)}
+    return len(text) in at
+
+
+def spelled(draw: Callable[[st.SearchStrategy[str]], str], value: str) -> str:
+    forms = ("{0}", "{0}", "\\u{1:04x}", "\\\\u{1:04x}", "\\x{1:02X}", "%{1:02x}", "%25{1:02X}", "&#{1};", "\\{0}")
+    return "".join(draw(st.sampled_from(forms)).format(letter, ord(letter)) for letter in value)
+
+
+@given(st.data())
+def test_a_cut_value_is_known_as_if_it_were_read_letter_by_letter(data: st.DataObject) -> None:
+    value = data.draw(st.text("ab\\%5", min_size=1, max_size=6))
+    least = data.draw(st.integers(-1, len(value)))
+    whole = spelled(data.draw, value) + data.draw(st.sampled_from(("", "a", "\\", "%")))
+    text = whole[: data.draw(st.integers(0, len(whole)))]
+    found = spellings.compiled([spellings.cut_off(value, least)]).match(text.encode())
+    assert (found is not None) == ends(value, text, least)
+
+
+@pytest.mark.parametrize("unit", ["a", "ab", "a\\"])
+def test_a_value_that_repeats_itself_takes_no_longer_than_the_text_is_long(unit: str) -> None:
+    value = unit * (spellings.MOST // len(unit))
+    known, began = secrets(TOKEN=value), time.process_time()
+    assert known.scrub(value * 32) in ("***TOKEN***", "***TOKEN***" * 32)
+    assert time.process_time() - began < 10  # one that looked at each letter of each beginning took minutes
 
 
 RAW = VALUE.encode()

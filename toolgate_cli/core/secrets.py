@@ -20,7 +20,7 @@ class Secrets:
     """The secrets of a home at one moment. `faults`: name -> why it has no value. `disguises`: every spelling of every value, as bytes,
     with its name. What Python shows of it are names."""
 
-    __slots__ = ("_finders", "_heads", "_loose", "_mixed", "_together", "_values", "_wrapped", "disguises", "faults", "longest")
+    __slots__ = ("_finders", "_heads", "_loose", "_mixed", "_tails", "_together", "_values", "_wrapped", "disguises", "faults", "longest")
 
     def __init__(
         self, values: Mapping[str, str] = {}, faults: Mapping[str, str] = {}, disguises: tuple[tuple[bytes, str], ...] = ()
@@ -31,6 +31,7 @@ class Secrets:
         mixed = {name: value for name, value in values.items() if disguises and len(value) <= spellings.MOST}
         self._mixed = tuple(mixed)
         self._finders: dict[str, spellings.Finder] = {}  # made when something was found: until then one for all of them does
+        self._tails: dict[str, spellings.Finder] = {}
         self._heads = {name: spellings.compiled([spellings.pattern(value[:TELLING])]) for name, value in mixed.items()}
         self._together = [spellings.compiled(self._all(names)) for names in spellings.groups(mixed)]
         self._wrapped = _wrapped(values) if disguises else None
@@ -65,6 +66,12 @@ class Secrets:
             self._finders[name] = spellings.compiled([spellings.pattern(self._values[name])])
         return self._finders[name]
 
+    def _tail(self, name: str) -> spellings.Finder:
+        if name not in self._tails:
+            value = self._values[name]
+            self._tails[name] = spellings.compiled([spellings.cut_off(value[TELLING:], len(value) // 2 - TELLING)])
+        return self._tails[name]
+
     def begun(self, data: bytes) -> Iterator[tuple[int, str]]:
         """Where it ends with at least half of a value."""
         for disguise, name in self.disguises:
@@ -75,9 +82,8 @@ class Secrets:
             if start >= 0:
                 yield start, name
         for name, finder in self._heads.items():
-            value = self._values[name]
             found = finder.search(data)
-            while found is not None and not spellings.reaches_end(value[TELLING:], data, found.end(), len(value) // 2 - TELLING):
+            while found is not None and self._tail(name).match(data, found.end()) is None:
                 found = finder.search(data, found.start() + 1)
             if found is not None:
                 yield found.start(), name

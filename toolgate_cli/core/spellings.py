@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Protocol
 
@@ -24,6 +23,7 @@ class Finder(Protocol):
     """A compiled pattern."""
 
     def search(self, text: bytes, pos: int = 0, /) -> Found | None: ...
+    def match(self, text: bytes, pos: int = 0, /) -> Found | None: ...
 
 
 def compiled(patterns: Iterable[str]) -> Finder:
@@ -52,17 +52,11 @@ def literal(data: bytes) -> str:
     return "".join(chr(byte) if chr(byte).isalnum() and byte < 128 else f"\\x{byte:02x}" for byte in data)
 
 
-def reaches_end(value: str, text: bytes, start: int, least: int) -> bool:
-    """Whether the text from `start` on is these characters in any spelling, cut off anywhere behind the first `least` of them."""
-    at, cut = {start}, re.compile(_CUT)
-    for number, character in enumerate(value):
-        if number >= least and (len(text) in at or any(cut.match(text, place) for place in at)):
-            return True
-        one = re.compile(_of(character).encode("ascii"))
-        at = {match.end() for place in at if (match := one.match(text, place))}
-        if not at:
-            return False
-    return len(text) in at
+def cut_off(value: str, least: int) -> str:
+    """Finds the characters in any mixture of spellings at the end of a text that is cut off anywhere behind the first `least` of them."""
+    least = max(0, least)
+    told = [f"(?:{_CUT}{_END}|{_of(character)}" for character in value[least:]]
+    return pattern(value[:least]) + "".join(told) + _END + ")" * len(told)
 
 
 def groups(values: Mapping[str, str]) -> list[list[str]]:
@@ -109,7 +103,8 @@ def _behind_slashes(character: str) -> Iterator[str]:
         yield literal(character.encode())
 
 
-_CUT = rb"[%&\x5c][%&\x5c#{0-9A-Za-z]{0,10}\Z"  # an escape whose end is missing
+_CUT = r"(?:[%&\x5c][%&\x5c#{0-9A-Za-z]{0,10})?"  # an escape whose end is missing
+_END = r"\z"
 _SLASHES = r"\x5c{1,4}"
 
 
