@@ -14,8 +14,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from peers.aimock import KEY
 
-from toolgate_cli.core import canonical
+from toolgate_cli.core import canonical, disguises, spellings
 from toolgate_cli.core.errors import ToolgateError
+from toolgate_cli.core.secrets import Secrets
 from toolgate_cli.core.turns import Completion
 from toolgate_cli.models import _recording, scripted
 from toolgate_cli.models._recording import doubts, keep, ready
@@ -106,6 +107,18 @@ def test_what_a_person_wrote_into_the_script_stays(tmp_path: Path) -> None:
 def test_what_is_not_stored_is_not_recorded(tmp_path: Path, said: Completion) -> None:
     record(tmp_path, said)
     assert not (tmp_path / "live.toml").exists()
+
+
+@pytest.mark.parametrize("escape", ["\\u{:04x}", "\\u{:04X}"])
+def test_a_secret_that_the_escapes_of_a_raw_answer_hide_is_not_recorded(tmp_path: Path, escape: str) -> None:
+    """One that is too long for a mixture of spellings to be known: it shows once the answer is parsed."""
+    long = "".join(chr(97 + number * 7 % 26) for number in range(spellings.MOST + 1))
+    known = Secrets({"LONG": long}, {}, tuple((spelling, "LONG") for spelling in disguises.of(long)))
+    mixed = "".join(escape.format(ord(letter)) if number % 3 == 0 else letter for number, letter in enumerate(long))
+    keep("live.toml", str(tmp_path), REQUEST, Completion(text=f'[{{"type":"say","message":"{mixed}"}}]'), known)
+    assert not (tmp_path / "live.toml").exists()
+    keep("live.toml", str(tmp_path), REQUEST, Completion(text=f'["{mixed[:96]}"]'), known)
+    assert replay(tmp_path)[0] in long
 
 
 def test_many_who_record_into_one_script_lose_nothing_of_each_other(tmp_path: Path) -> None:

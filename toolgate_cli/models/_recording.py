@@ -12,6 +12,7 @@ from ..core.errors import ToolgateError
 from ..core.secrets import Secrets
 from ..core.turns import Completion, TurnRequest
 from ..core.types import Json
+from ..runtime import asking
 from ._script import Entry, load, tell
 
 _KEY = ("workflow", "step", "agent", "ordinal")
@@ -49,8 +50,8 @@ def _place(script: str, home: str) -> str | None:
 
 def keep(script: str | None, home: str, request: TurnRequest, said: Completion, secrets: Secrets) -> None:
     """Puts the turn in the place of an earlier one of the same step and ordinal. What will not be stored is not recorded: a turn at fault,
-    or one with the value of a secret. ToolgateError("failed") where it cannot be written."""
-    if script is None or said.fault is not None or secrets.leaks(said.commands, said.text):
+    or one with the value of a secret, also where that shows only once it is parsed. ToolgateError("failed") where it cannot be written."""
+    if script is None or said.fault is not None or secrets.leaks(said.commands, said.text, asking.commands(said)):
         return
     place = _place(script, home)
     assert place is not None, "it was ready"
