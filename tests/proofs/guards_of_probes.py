@@ -21,8 +21,8 @@ OF_PROBES: tuple[Guard, ...] = (
     Guard(
         "whatever runs below one who decides decides nothing, also while there is no attempt",
         "I5",
-        "        return next((at_work[pid] for pid in processes.ancestors() if pid in at_work), None) if at_work else None\n",
-        "        return None\n",
+        "        owner = next((at_work[pid] for pid in processes.ancestors() if pid in at_work), None) if at_work else None\n",
+        "        owner = None\n",
         (DOUBT + "test_a_probe_that_has_shed_its_environment_cannot_decide_either",),
     ),
     Guard(

@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 
 from toolgate_cli.core.errors import ToolgateError
+from toolgate_cli.core.results import ToolResult
 
 from . import texts
-from .fakes import FAILED, OK
+from .fakes import COMPLETE, FAILED, OK, Started
 from .kit import Home, payload
 from .watch import changed
 
@@ -130,6 +131,44 @@ def test_nothing_is_decided_from_inside_a_tool(home: Home, how: str) -> None:
     home.start("free")
     assert kinds == ["self_approval"] * 3 and home.row(waiting).origin == "APPROVAL_REQUIRED" and home.tools.names() == ["free.send"]
     assert [event.actor for event in home.events(waiting, "DECISION_REFUSED")] == ["agent", "agent"]
+
+
+@pytest.mark.parametrize("how", ["environment", "ancestor"])
+def test_a_run_that_has_paused_goes_on_at_no_word_of_a_tool(home: Home, how: str) -> None:
+    paused = home.start("pauses")
+    caught: list[ToolgateError] = []
+
+    def inside(started: Started) -> ToolResult:
+        process = home.process("agent")
+        if how == "environment":
+            home.host.inside = started.call
+        else:
+            process.surroundings.above = (int(started.process.owner.name[1:]),)
+        with pytest.raises(ToolgateError) as refused:
+            process.desk.continue_run(paused)
+        caught.append(refused.value)
+        home.host.inside = None
+        return OK
+
+    home.tools.plan["free.send"] = [inside]
+    home.start("free")
+    [call] = [started.call for started in home.tools.starts if started.capability == "free.send"]
+    assert [(error.kind, error.message) for error in caught] == [("self_approval", f"continue was called from inside a tool ({call})")]
+    [event] = home.events(paused, "DECISION_REFUSED")
+    assert (event.actor, payload(event)["inside"]) == ("agent", call) and home.run(paused).status == "PAUSED"
+    assert home.desk().continue_run(paused).run.run.status == "COMPLETED"
+
+
+def test_a_run_that_its_owner_left_is_driven_on_also_by_a_tool(home: Home) -> None:
+    """Nobody has to decide that: whatever drives takes it over."""
+    home.write(talk=texts.FLOWS["talk"])
+    home.models.turns["s"] = [lambda _: home.processes[-1].die(), [COMPLETE]]
+    home.killed(lambda: home.desk().start("talk", {}, {}))
+    dead = home.events(type="RUN_STARTED")[0].run_id or ""
+    assert home.run(dead).status == "RUNNING"
+    home.models.turns["s"] = [[COMPLETE]]
+    home.host.inside = "c0"
+    assert home.desk().continue_run(dead).run.run.status == "COMPLETED"
 
 
 def test_in_the_mode_of_the_system_a_claimed_name_decides_nothing(home: Home) -> None:

@@ -21,7 +21,7 @@ from .answers import Answer, Consent, EffectWord, Redaction, TakenBack, Waiting
 from .cases import Decision, Word
 from .engine import Engine
 from .unit import write
-from .window import Window
+from .window import Window, from_inside
 
 if TYPE_CHECKING:
     from ..core.world import World
@@ -56,9 +56,10 @@ class Desk(Window):
     def continue_run(self, run: str) -> Answer:
         from . import starting
 
+        inside = self._inside()
         id = self._run(run, "continue")
         engine = self._engine(id)
-        starting.continue_run(engine, id)
+        starting.continue_run(engine, id, inside)
         return self._answer(id, "continued", engine)
 
     def cancel(self, run: str, reason: str | None) -> Answer:
@@ -260,13 +261,12 @@ class Desk(Window):
         seen = self._look(row.run_id if row is not None else None)
         if inside is None:
             return seen
-        call = next((attempt.row.id for attempt in seen.attempts if attempt.owner == inside), inside)
         if row is not None:
             with write(self._ports, self._stopper()) as unit:
                 run = unit.tx.run(row.run_id)
                 if run is not None:
-                    unit.decided("DECISION_REFUSED", run, row, None, {"verb": verb, "kind": "self_approval", "inside": call})
-        raise ToolgateError("self_approval", f"{verb} was called from inside a tool ({call})", "a person decides, outside of any call")
+                    unit.decided("DECISION_REFUSED", run, row, None, {"verb": verb, "kind": "self_approval", "inside": inside})
+        raise from_inside(verb, inside)
 
     def _calls(self, run: str | None) -> tuple[Row, ...]:
         with self._ports.store.read() as tx:

@@ -17,6 +17,7 @@ from . import doubts, ownership, parking, recovery, settling, standing
 from .engine import Engine
 from .place import put
 from .unit import Unit
+from .window import from_inside
 from .work import Prepare, Work
 
 if TYPE_CHECKING:
@@ -83,18 +84,24 @@ def _allowed(unit: Unit, run_id: str, verb: Verb) -> Run:
     return run
 
 
-def continue_run(engine: Engine, run_id: str) -> None:
-    """Carries a paused run on, or takes over one whose owner died."""
+def continue_run(engine: Engine, run_id: str, inside: str | None) -> None:
+    """Carries a paused run on, or takes over one whose owner died. `inside`: the call that asks for it: what paused waits for a person."""
     with engine.write() as unit:
         run = _allowed(unit, run_id, "continue")
-        refusal, work = _begun_anew_in_doubt(engine, unit, run) if run.status == "PAUSED" else None, None
+        refusal, work = _why_not(engine, unit, run, inside) if run.status == "PAUSED" else None, None
         if refusal is not None:
-            unit.record("DECISION_REFUSED", run, {"verb": "continue", "kind": refusal.kind, **engine.person.facts()})
+            told: dict[str, Json] = {"verb": "continue", "kind": refusal.kind, **engine.person.facts()}
+            unit.record("DECISION_REFUSED", run, told if inside is None else {**told, "inside": inside})
         else:
             work = _take_over(engine, unit, recovery.sweep(unit, run))
     if refusal is not None:
         raise refusal
     engine.carry(run_id, work)
+
+
+def _why_not(engine: Engine, unit: Unit, run: Run, inside: str | None) -> ToolgateError | None:
+    """What keeps a run that has paused from going on."""
+    return _begun_anew_in_doubt(engine, unit, run) if inside is None else from_inside("continue", inside)
 
 
 def _begun_anew_in_doubt(engine: Engine, unit: Unit, run: Run) -> ToolgateError | None:

@@ -189,10 +189,8 @@ class Window:
 
     def offering(self, server: str) -> Offering:
         """What a server offers now beside what is pinned of it. Nobody pins from inside a tool: ToolgateError("self_approval")."""
-        call = self._inside()
-        if call is not None:
-            hint = "a person decides, outside of any call"
-            raise ToolgateError("self_approval", f"tools pin was called from inside a tool ({call})", hint)
+        if (call := self._inside()) is not None:
+            raise from_inside("tools pin", call)
         self._ports.owners.mine()  # as who decides: the server that is started now is inside of this
         return self._ports.files.offering(server)
 
@@ -208,13 +206,17 @@ class Window:
 
     # ---- what all of them stand on ----
     def _inside(self) -> str | None:
-        """What this command was started by: the call that the environment names, or the owner that a process above it is. A tool, its
-        probe or a server may have left the environment behind, and while only a probe is asked there is no attempt."""
+        """What this command was started by: the call that the environment names, or one of the owner that a process above it is; else that
+        owner: a tool, its probe or a server may have left the environment behind, and while only a probe is asked there is no attempt."""
         processes = self._ports.processes
         if (call := processes.inside_call()) is not None:
             return call
         at_work = self._ports.owners.at_work()
-        return next((at_work[pid] for pid in processes.ancestors() if pid in at_work), None) if at_work else None
+        owner = next((at_work[pid] for pid in processes.ancestors() if pid in at_work), None) if at_work else None
+        if owner is None:
+            return None
+        with self._ports.store.read() as tx:
+            return next((attempt.row.id for attempt in tx.attempts(None) if attempt.owner == owner), owner)
 
     def _load(self) -> World:
         if self._world is None:
@@ -248,3 +250,8 @@ class Window:
             return self._ports.files.workflow(workflow).digest != definition
         except ToolgateError:
             return None
+
+
+def from_inside(verb: str, call: str) -> ToolgateError:
+    """What refuses a person's word that a tool gives."""
+    return ToolgateError("self_approval", f"{verb} was called from inside a tool ({call})", "a person decides, outside of any call")
