@@ -12,13 +12,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from toolgate_cli.cli.folding import fold
-from toolgate_cli.cli.output import ascii_json
+from toolgate_cli.cli.output import ascii_json, write_lines
 from toolgate_cli.cli.safe import Safe, is_mark, line, show_json, unescape
 from toolgate_cli.cli.streams import OUT
 from toolgate_cli.cli.tables import draw
 from toolgate_cli.cli.views import card, events, pending, runs, tools, workflows
 from toolgate_cli.cli.views import run as one
-from toolgate_cli.cli.views.shapes import Column, Sheet
+from toolgate_cli.cli.views.shapes import READ, Column, Sheet, readable
 from toolgate_cli.core.config import Condition, ExitRules, FailWhen
 from toolgate_cli.runtime.answers import Checked
 
@@ -75,6 +75,28 @@ def test_a_table_loses_no_letter():
     long = "漢" * 100 + "q" * 300 + "END"
     drawn = draw(pending.sheet([waiting(text=long)]), OUT, False, 80)
     assert drawn.count("q") == 300 and drawn.count("漢") == 100 and "…" not in drawn and "..." not in drawn
+
+
+@pytest.mark.parametrize("word", ["word ", "x", "漢"])
+def test_of_megabytes_a_listing_shows_what_is_read_there_at_once_and_says_how_much_more_there_is(word):
+    text = word * (3_000_000 // len(word))
+    asked = waiting("ESCALATION", "t")
+    asked = asked._replace(call=None, row=asked.row._replace(reason=text))
+    [row] = [tuple(row) for row in pending.sheet([asked]).rows]
+    began = time.process_time()
+    drawn = draw(Sheet(pending.sheet([]).columns, [row]), OUT, False, 80)
+    assert time.process_time() - began < 1  # folding all of it took ten seconds
+    assert f"({len(row[-1]) - READ:,} more characters: -o json)" in " ".join(drawn.split()) and len(drawn) < 3 * READ
+    assert readable(line("y" * READ)) == "y" * READ
+    [wide] = [tuple(row) for row in pending.wide_sheet([asked]).rows]
+    assert wide[-1] == text and pending.to_json(asked)["reason"] == text
+
+
+def test_what_has_no_end_shows_no_more_of_an_event_than_a_table(monkeypatch):
+    written = []
+    monkeypatch.setattr(OUT, "line", lambda text: written.append(text) or True)
+    write_lines(Sheet((Column("seq"), Column("payload")), [(line("1"), line("x" * 100_000))]))
+    assert written == [f"1  {'x' * READ}... (96,000 more characters: -o json)"]
 
 
 @pytest.mark.parametrize("width", [20, 40, 80])

@@ -10,7 +10,7 @@ from ..core.types import Json
 from .frame import Frame
 from .safe import Safe, fill
 from .streams import OUT, Stream
-from .views.shapes import Fields, Sheet
+from .views.shapes import Fields, Sheet, readable
 
 T = TypeVar("T")
 
@@ -79,7 +79,7 @@ def write_tsv(sheet: Sheet, header: bool = True) -> bool:
 
 def write_lines(sheet: Sheet) -> bool:
     """Rows for people that have no end: what there is of each on a line, which is folded as lines are. False once nobody reads."""
-    return all(OUT.line(Safe("  ".join(filter(None, row)))) for row in sheet.rows) and OUT.flush()
+    return all(OUT.line(Safe("  ".join(filter(None, map(readable, row))))) for row in sheet.rows) and OUT.flush()
 
 
 def show_fields(frame: Frame, fields: Fields) -> None:

@@ -1,4 +1,5 @@
-"""Tables for people, drawn by Rich into text: no markup, no emoji names, long text folded, nothing cut, and ids always whole.
+"""Tables for people, drawn by Rich into text: no markup, no emoji names, long text folded, no more cut than what nobody reads there, and
+ids always whole.
 
 Columns that do not fit beside each other stand under their row, one a line, by name: a column of three letters is a ribbon, no table.
 """
@@ -18,7 +19,7 @@ from ..core.values import NamedTuple
 from .folding import HANG, cells, fold
 from .safe import Safe, fill, spaced
 from .streams import Stream
-from .views.shapes import Column, Sheet
+from .views.shapes import Column, Sheet, readable
 
 _RULE = box.Box("    \n    \n ── \n    \n    \n    \n    \n    \n")  # a line under the header, and nothing else
 _BETWEEN = 2  # characters between two columns
@@ -61,7 +62,7 @@ class _Grid(NamedTuple):
 
 def draw(sheet: Sheet, stream: Stream, color: bool, width: int | None = None) -> str:
     """The sheet as wide as the terminal, or wider where an id alone would not fit."""
-    rows = [tuple(row) for row in sheet.rows]
+    rows = [tuple(map(readable, row)) for row in sheet.rows]
     total = width or stream.size()[0]
     natural = [max([cell_len(row[index]) for row in rows] + [len(column.name)]) for index, column in enumerate(sheet.columns)]
     every = [_wide(column, [row[index] for row in rows], total) for index, column in enumerate(sheet.columns)]

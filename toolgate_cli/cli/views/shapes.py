@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 from ...core.types import Json
 from ...core.values import NamedTuple
-from ..safe import Safe, line, show_json
+from ..safe import Safe, fill, line, show_json
 
 
 class Column(NamedTuple):
@@ -37,12 +37,20 @@ class Field(NamedTuple):
 Fields: TypeAlias = tuple[Field, ...]
 
 EMPTY = Safe("")
+READ = 4000  # characters: a screen of them
 REDACTED = Safe("redacted")  # in the place of what was erased
 
 
 def cell(value: object) -> Safe:
     """Any plain value as a cell; nothing for None."""
     return EMPTY if value is None else line(str(value))
+
+
+def readable(text: Safe) -> Safe:
+    """As much of a cell as a person reads in a listing; a program gets all of it."""
+    if len(text) <= READ:
+        return text
+    return fill("{}... ({} more characters: -o json)", Safe(text[:READ]), f"{len(text) - READ:,}")
 
 
 def field(name: str, value: object) -> Field:
