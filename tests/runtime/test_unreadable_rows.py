@@ -8,12 +8,14 @@ from pathlib import Path
 import pytest
 
 from toolgate_cli.core.errors import ToolgateError
+from toolgate_cli.core.results import ToolResult
 from toolgate_cli.runtime import standing
 
 from . import texts
-from .fakes import FAILED, LOST, OK
+from .fakes import FAILED, LOST, OK, Started
 from .kit import Home, dies
 from .test_parking_digests import raw
+from .test_reconciling import UNKNOWN, write
 
 
 @pytest.fixture
@@ -142,3 +144,24 @@ def test_where_there_is_a_log_its_first_event_has_the_id(home: Home) -> None:
     assert home.tools.names() == ["ask.send"]
     with pytest.raises(ToolgateError, match="has lost its id"):
         home.desk().verify()
+
+
+@pytest.mark.parametrize("last", ["null", "'junk'", "'[1]'", "'{}'"])
+@pytest.mark.parametrize("when", ["before the reconciler is asked", "while it is asked"])
+def test_an_attempt_that_does_not_say_any_more_how_the_last_one_ended(home: Home, last: str, when: str) -> None:
+    def change() -> None:
+        sql(home, f"UPDATE attempts SET row = json_set(row, '$.last', {last})")
+
+    def asked(_: Started) -> ToolResult:
+        if when == "while it is asked":
+            change()
+        return UNKNOWN
+
+    if when != "while it is asked":
+        home.clock.while_asleep = change
+    write(home)
+    home.tools.plan["rec.put"], home.tools.answers["reconcile"] = [LOST], [asked]
+    answer = home.desk().start("rec", {}, {})
+    fault = answer.fault
+    assert fault is not None and (fault.kind, "no event of the log tells of the attempt" in fault.message) == ("storage", True)
+    assert len(home.tools.starts) == 1 and [waiting.row.origin for waiting in answer.pending] == ["OUTCOME_UNKNOWN"]
