@@ -90,3 +90,10 @@ def test_commands_in_hints_lead_to_the_home_that_was_given():
     assert told.hint == "toolgate -C 'a b' --db x pending list, see toolgate.toml"
     assert told.choices == (Choice("toolgate -C 'a b' --db x approve c1", "toolgate start"),)
     assert Frame().leads(ToolgateError("usage", "m", "toolgate start")).hint == "toolgate start"
+
+
+@pytest.mark.parametrize("form", ["json", "tsv", "table"])
+def test_what_doctor_advises_leads_to_the_home_that_was_given(desk, say, form):
+    desk.text = "first toolgate recover"
+    assert "toolgate -C 'a b' --db x recover" in say("-C", "a b", "--db", "x", "doctor", "-o", form).out
+    assert "toolgate recover" in say("doctor", "-o", form).out

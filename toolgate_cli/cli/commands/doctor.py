@@ -19,6 +19,6 @@ def run(frame: Frame) -> int:
     """
     frame.format()
     with frame.window(readonly=True) as session:
-        found = tuple(session.examine())
+        found = tuple(remark._replace(hint=frame.leading(remark.hint)) for remark in session.examine())
         output.show_list(frame, doctor.SCHEMA, found, None, doctor.to_json, doctor.sheet, doctor.wide_sheet)
     return 1 if any(remark.level == "error" for remark in found) else 0
