@@ -118,8 +118,8 @@ OF_SERVERS: tuple[Guard, ...] = (
     Guard(
         "nobody pins from inside a call",
         "I5",
-        "        call = self._inside()\n        if call is not None:\n            hint",
-        "        call = None\n        if call is not None:\n            hint",
+        '        if (call := self._inside()) is not None:\n            raise from_inside("tools pin", call)\n',
+        "",
         (GATE + "test_nobody_decides_or_pins_from_inside_a_server",),
     ),
     Guard(
