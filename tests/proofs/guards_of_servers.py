@@ -179,6 +179,20 @@ OF_SERVERS: tuple[Guard, ...] = (
         (STDIO + "test_a_call_after_the_end_of_a_session_has_a_new_lock",),
     ),
     Guard(
+        "what a server says between two calls is not read while the store is locked",
+        "I7",
+        "    return held[1].lock if held is not None else None\n",
+        "    return held[1].lock if held is not None and held[1].alive() else None\n",
+        (STDIO + "test_a_server_that_talks_between_two_calls_is_not_heard_while_the_store_is_locked",),
+    ),
+    Guard(
+        "what has come while nobody waited is heard for a moment",
+        "I8",
+        "        while kernel.now() < until:\n            line = self._peer.line(0.0)\n",
+        "        while True:\n            line = self._peer.line(0.0)\n",
+        (STDIO + "test_a_server_that_talks_between_two_calls_is_heard_for_a_moment",),
+    ),
+    Guard(
         "a call that goes into an open session is claimed with the lock of that",
         "I8",
         '    return held(verdict.bound) or unit.ports.mint.id("f")\n',

@@ -130,6 +130,14 @@ def counts(call):
 counts.times = 0
 
 
+def answers_and_floods(call):
+    """And hears nothing any more. Its lines cost more to read than to write."""
+    send(id=call.id, result=text("fine"))
+    line = json.dumps({"jsonrpc": "2.0", "method": "notifications/message", "params": {"data": [0.1] * 600}}) + "\n"
+    while True:
+        write(line)
+
+
 # ---- tools that never answer ----
 def sleeps(call):
     note(os.getpid())

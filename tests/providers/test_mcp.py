@@ -154,6 +154,37 @@ def test_a_call_after_the_end_of_a_session_has_a_new_lock(tmp_path: Path, owners
     assert mcp.lock(server.bound("counts")) is None
 
 
+def test_a_server_that_talks_between_two_calls_is_not_heard_while_the_store_is_locked(
+    tmp_path: Path, owners: FileOwners, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server = Server(tmp_path, "answers_and_floods")
+    server.call("answers_and_floods", fence="fone")
+    time.sleep(0.1)
+    monkeypatch.setattr(peer.Peer, "_pump", lambda *_: pytest.fail("its output was read"))
+    assert mcp.lock(server.bound("answers_and_floods")) == "fone"
+    monkeypatch.undo()
+
+
+def test_a_server_that_talks_between_two_calls_is_heard_for_a_moment(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Talker:
+        """Has always a line that takes its time."""
+
+        over, heard = False, 0
+
+        def stirred(self) -> bool:
+            return True
+
+        def line(self, _until: float) -> Line | None:
+            self.heard += 1
+            time.sleep(0.01)
+            return Line(b"{}") if self.heard < 500 else None
+
+    session = object.__new__(_mcp_stdio.StdioSession)
+    monkeypatch.setattr(session, "_peer", Talker(), raising=False)
+    began = time.monotonic()
+    assert session.alive() and time.monotonic() - began < 2
+
+
 def test_no_call_is_made_in_a_session_that_its_lock_does_not_tell_of(tmp_path: Path, owners: FileOwners) -> None:
     server = Server(tmp_path, "counts")
     first, _ = server.call("counts", fence="fone").output.split()

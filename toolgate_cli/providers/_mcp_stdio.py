@@ -29,6 +29,7 @@ PROBE = 5.0  # seconds for an answer to server/discover, before a server that ma
 _ASK = 0.1  # seconds between two questions to `stop`
 _BACKLOG = 1 << 20  # bytes of our answers that a server may leave unread, before it gets no more of them
 _CANCELLING = 0.15  # seconds for a server to hear that a call was cancelled
+_LISTENING = 0.1  # seconds for what has come while nobody waited
 
 
 class StdioSession:
@@ -166,8 +167,9 @@ class StdioSession:
                 return answer
 
     def _listen(self) -> None:
-        """What has come while nobody waited is no answer to anything."""
-        for _ in range(1000):
+        """What has come while nobody waited is no answer to anything; more than can be heard in a moment is heard with the next answer."""
+        until = kernel.now() + _LISTENING
+        while kernel.now() < until:
             line = self._peer.line(0.0)
             if line is None:
                 return
