@@ -47,6 +47,30 @@ def test_many_texts_are_found_where_each_of_them_is(texts: set[str], said: list[
     assert Quotes(texts | others).stands_in(stored) == by_the_book(texts, stored)
 
 
+alike = st.text("ab", min_size=8, max_size=13).map(lambda text: "aaaaaaa" + text)
+
+
+@given(st.sets(alike, max_size=6), st.lists(alike, max_size=3))
+def test_texts_that_begin_alike_are_found_where_each_of_them_is(texts: set[str], said: list[str]) -> None:
+    stored = "".join(said)
+    others = {f"other text {number}" for number in range(100)}
+    assert Quotes(texts | others).stands_in(stored) == by_the_book(texts, stored)
+
+
+@pytest.mark.parametrize("length", [2047, 2048, 2049, 5000])
+def test_a_long_text_is_found_among_many(length: int) -> None:
+    quotes = Quotes({"a" * (length - 1) + "b", *(f"other text {number}" for number in range(100))})
+    assert quotes.stands_in("a" * length + "b") and not quotes.stands_in("a" * (length - 2) + "b")
+
+
+@pytest.mark.parametrize("lengths", [range(1, 1000), [200_000]])
+def test_texts_of_many_lengths_that_begin_alike_are_looked_for_in_a_moment(lengths: Iterable[int]) -> None:
+    quotes = Quotes({*("a" * 8 + "b" * length for length in lengths), *(f"other text {number}" for number in range(100))})
+    began = time.monotonic()
+    assert not quotes.stands_in("a" * 100_000 + "c" * 100_000)
+    assert time.monotonic() - began < 5
+
+
 @pytest.mark.parametrize("width", [5, 9])
 def test_what_holds_as_many_texts_as_a_result_can_is_looked_through_in_a_moment(width: int) -> None:
     draw = random.Random(width)

@@ -4,6 +4,7 @@ chance: it counts only where it is a word of its own, and is no reason to erase 
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 
 from . import canonical
@@ -12,6 +13,7 @@ from .types import Json
 
 SHORTEST = 8  # characters; what is shorter stands in everything by chance
 _FEW = 64  # texts, that are found faster one by one
+_LONG = 2048  # characters; of longer texts there cannot be many, and those are found one by one too
 _BEGIN = re.compile(r"(?<!\w)")
 _LETTER = re.compile(r"\w")
 
@@ -38,22 +40,30 @@ class Quotes:
 
     def __init__(self, texts: Iterable[str]) -> None:
         known = frozenset(texts)
-        self._spellings = {spelling for text in known if len(text) >= SHORTEST for spelling in _spellings(text)}
-        self._begun: dict[str, dict[int, set[str]]] = {}  # the same by their first characters and by their length
-        for spelling in self._spellings if len(self._spellings) > _FEW else ():
-            self._begun.setdefault(spelling[:SHORTEST], {}).setdefault(len(spelling), set()).add(spelling)
+        spelled = {spelling for text in known if len(text) >= SHORTEST for spelling in _spellings(text)}
+        few = len(spelled) <= _FEW
+        self._singly = {spelling for spelling in spelled if few or len(spelling) > _LONG}
+        self._begun: dict[str, list[str]] = {}  # the others by their first characters, in order; none begins with another one
+        for spelling in sorted(spelled - self._singly):
+            alike = self._begun.setdefault(spelling[:SHORTEST], [])
+            if not alike or not spelling.startswith(alike[-1]):  # else wherever it stands, that one does
+                alike.append(spelling)
         self._words = {text for text in known if 1 < len(text) < SHORTEST and any(map(str.isalnum, text))}
 
     def stands_in(self, stored: str | None) -> bool:
         return stored is not None and (self._quoted(stored) or self._has(stored))
 
     def _quoted(self, stored: str) -> bool:
-        if not self._begun:
-            return any(spelling in stored for spelling in self._spellings)
+        if any(spelling in stored for spelling in self._singly):
+            return True
         begun = self._begun.get
-        for at in range(len(stored) - SHORTEST + 1):
-            by_length = begun(stored[at : at + SHORTEST])
-            if by_length is not None and any(stored[at : at + length] in some for length, some in by_length.items()):
+        for at in range(len(stored) - SHORTEST + 1 if self._begun else 0):
+            alike = begun(stored[at : at + SHORTEST])
+            if alike is None:
+                continue
+            here = stored[at : at + _LONG]
+            place = bisect_right(alike, here)  # only the last one that is not behind it in order can be its beginning
+            if place and here.startswith(alike[place - 1]):
                 return True
         return False
 
