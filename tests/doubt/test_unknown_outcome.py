@@ -170,7 +170,7 @@ def test_while_something_of_a_tool_escaped_nothing_starts_that_call_again(home: 
     assert workers.run(home, "retry", row["id"], "--may-run-twice").code == 0 and homes.effects(home)[row["id"]] == 1
 
 
-@pytest.mark.parametrize("how", ["child", "cleared"])
+@pytest.mark.parametrize("how", ["child", "cleared", "marked"])
 def test_recovery_ends_what_is_left_of_the_tree_and_a_look_does_not(home: Path, how: str) -> None:
     row = killed(home, f"{how} 60")
     survivor = child(home)
@@ -180,7 +180,7 @@ def test_recovery_ends_what_is_left_of_the_tree_and_a_look_does_not(home: Path, 
     assert facts.read(home).count("TOOL_INVOCATION_OUTCOME_UNKNOWN", call=row["id"]) == 1
 
 
-@pytest.mark.parametrize("how", ["child", "cleared"])
+@pytest.mark.parametrize("how", ["child", "cleared", "marked"])
 def test_a_decision_ends_what_is_left_of_the_tree_before_it_starts_the_call_again(home: Path, how: str) -> None:
     row = killed(home, f"{how} 60")
     survivor = child(home)

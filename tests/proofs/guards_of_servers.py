@@ -167,7 +167,7 @@ OF_SERVERS: tuple[Guard, ...] = (
     Guard(
         "what serves more than one call is found by its lock, wherever it went",
         "I8",
-        "    started = marked(processes, session.lock) if session.lock else set()\n",
+        "    started = marked(processes, session.mark) if session.mark else set()\n",
         "    started = set()\n",
         (GATE + "test_a_call_in_an_open_session_is_claimed_with_its_lock",),
     ),

@@ -48,7 +48,12 @@ if mode[0] == "cleared" and os.fork() == 0:  # of the same session, but without 
     open("child.pid", "w").write(str(os.getpid()))
     os.closerange(3, 256)
     os.execve("/bin/sleep", ["sleep", mode[1]], {})
-if mode[0] in ("child", "escape", "cleared"):
+if mode[0] == "marked" and os.fork() == 0:  # of a session of its own and without descriptors, as a daemon is, but with its environment
+    os.setsid()
+    open("child.pid", "w").write(str(os.getpid()))
+    os.closerange(0, 256)
+    os.execv("/bin/sleep", ["sleep", mode[1]])
+if mode[0] in ("child", "escape", "cleared", "marked"):
     time.sleep(float(mode[1]))
 note("effects.log")
 if mode[0] == "die" or (mode[0] == "die-once" and tries == 1):

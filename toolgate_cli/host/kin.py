@@ -33,7 +33,7 @@ class Kin:
 
     @property
     def session(self) -> Session | None:
-        return Session(self._main.pid, self._main.start) if self._main.pid else None
+        return Session(self._main.pid, self._main.start, self._call) if self._main.pid else None
 
     def none_left(self) -> bool:
         """Whether the whole tree is gone. Only after the tool's own process was reaped.
@@ -65,8 +65,8 @@ class Kin:
         """All of the call that still run, by descent and by environment; the dead among our own children are reaped."""
         seen = tree.everything()
         ours = {process.pid for process in seen.values() if process.parent == self._me and self._is_ours(process)}
-        session = tree.of_session(seen, self.session) if self.session else set()
-        members = tree.family(seen, ours | session | tree.marked(seen, self._call)) & seen.keys()
+        started = tree.of_session(seen, self.session) if self.session else tree.marked(seen, self._call)
+        members = tree.family(seen, ours | started) & seen.keys()
         for pid in ours:
             if seen[pid].dead:
                 self._reap(pid)

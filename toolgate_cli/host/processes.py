@@ -20,11 +20,14 @@ class HostProcesses:
         from . import kernel
 
         last = float("inf") if before is None else before * os.sysconf("SC_CLK_TCK")
+        of = tree.Session(*session) if session else None
+        if of is not None and of.mark == call_id:
+            of = of._replace(mark="")  # a later start of the call bears it too
 
         def living() -> list[tree.Process]:
             seen = tree.everything()
             roots = {pid for pid in tree.marked(seen, call_id) if seen[pid].start <= last}
-            roots |= tree.of_session(seen, tree.Session(*session)) if session else set()
+            roots |= tree.of_session(seen, of) if of else set()
             members = tree.family(seen, roots) & seen.keys()
             members -= {os.getpid(), *tree.ancestors()}
             return [seen[pid] for pid in members if not seen[pid].dead]

@@ -8,12 +8,12 @@ import re
 from . import tree
 from .tree import Session
 
-_LINE = re.compile(rb"(\d{1,10}) (\d{1,18}) (\S{1,99})\n")
-_WIDTH = 160  # bytes
+_LINE = re.compile(rb"(\d{1,10}) (\d{1,18}) (\S{1,99})(?: (\S{1,99}))?\n")
+_WIDTH = 240  # bytes
 
 
 def line(session: Session) -> bytes:
-    return b"%d %d %s\n" % (session.id, session.start, _numbering())
+    return b" ".join(filter(None, (b"%d %d %s" % (session.id, session.start, _numbering()), os.fsencode(session.mark)))) + b"\n"
 
 
 def read(descriptor: int, lock: str) -> Session | None:
@@ -21,7 +21,7 @@ def read(descriptor: int, lock: str) -> Session | None:
     found = _LINE.fullmatch(os.pread(descriptor, _WIDTH, 0))
     if found is None or found[3] != _numbering():
         return None
-    return Session(int(found[1]), int(found[2]), lock)
+    return Session(int(found[1]), int(found[2]), os.fsdecode(found[4] or b"") or lock)
 
 
 def lives(session: Session) -> bool:

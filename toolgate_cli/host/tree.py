@@ -27,12 +27,12 @@ class Process(NamedTuple):
 
 
 class Session(NamedTuple):
-    """The session that a tool was started in: its number, and the start of its first process in clock ticks since boot. `lock`: the name of
-    the lock that it was started with, which stands in the environment of what serves more than one call."""
+    """The session that a tool was started in: its number, and the start of its first process in clock ticks since boot. `mark`: what stands
+    in the environment of all that was started with it, a call or, where it serves more than one, the name of its lock."""
 
     id: int
     start: int
-    lock: str = ""
+    mark: str = ""
 
 
 def _read(path: str) -> bytes:
@@ -106,9 +106,9 @@ def marked(processes: Iterable[int], mark: str) -> set[int]:
 
 
 def of_session(processes: Mapping[int, Process], session: Session) -> set[int]:
-    """Those that are in it, or were started for its lock; never this process or one above it. Its number is given to nobody else while one
+    """Those that are in it, or bear its mark; never this process or one above it. Its number is given to nobody else while one
     of them lives; if the process of that number is another one than the first of the session, nobody was left in it."""
-    started = marked(processes, session.lock) if session.lock else set()
+    started = marked(processes, session.mark) if session.mark else set()
     first = processes.get(session.id)
     if first is not None and first.start != session.start:
         return started

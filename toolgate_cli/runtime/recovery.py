@@ -87,10 +87,14 @@ def take_back(ports: Ports, run: str | None, *, given_up: str | None = None, kil
 
 
 def end_survivors(ports: Ports, row: Row) -> None:
-    """Kills what is left of a doubtful call that a look has recorded, for a look kills nothing. While its lock is held nobody has started
-    that call again, so nothing else can be hit."""
+    """Kills what is left of a doubtful call that a look has recorded, for a look kills nothing. While it waits as that row nobody has
+    started that call again, so nothing else can be hit."""
     since = ports.clock.monotonic()  # once its survivor is gone, somebody else may start the call again: that start is later than this
-    if row.left_behind is not None and ports.owners.left_behind(row.left_behind):
+    if row.left_behind is None or not ports.owners.left_behind(row.left_behind):
+        return
+    with ports.store.read() as tx:
+        current = tx.find(row.run_id, row.id)
+    if current is not None and current.version == row.version:
         ports.processes.kill_call(row.id, since, ports.owners.session(row.left_behind))
         ports.owners.forget(row.left_behind)
 
