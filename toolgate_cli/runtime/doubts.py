@@ -65,9 +65,8 @@ def _doubts(unit: Unit, run: str) -> Iterator[tuple[int, Call]]:
             stored = unit.tx.call(event.call_id) if event.call_id is not None else None
             if stored is None or stored[1] is None or stored[1].effect_applied != "unknown":
                 continue
-            # the "failed" of a reconcilable tool is a doubt too, and a later no settles none; of one that is none, or was settled, it is
-            # known that it was dispatched
-            if type == "TOOL_INVOCATION_OUTCOME_UNKNOWN" or stored[1].dispatched == "unknown" or stored[1].status == "business_failed":
+            # of what is no doubt, or no more, it is known that it was dispatched; and a no to a later start settles none
+            if stored[1].dispatched == "unknown" or stored[1].status == "business_failed":
                 yield event.seq, stored[0]
 
 
