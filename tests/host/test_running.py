@@ -166,7 +166,7 @@ def test_an_end_that_somebody_else_took_is_not_an_answer(tmp_path: Path) -> None
             os.waitpid(-1, 0)
         return False
 
-    ended = run(command("import time; time.sleep(0.3)", tmp_path), 10, 1000, steal)
+    ended = run(command("import time; time.sleep(1)", tmp_path), 10, 1000, steal)
     assert ended.how == "lost" and endings.result(ended, 10).ended == "uncertain"
 
 
