@@ -1,7 +1,8 @@
 """A call of an MCP server on an open session, by the provider and by a bare client: the same bytes over two pipes, and no more.
 
 `python -m tests.bench servers [N]` asks each server that `.ci/peers` installs N times in turns, and prints lower quartiles: what others do
-on the machine only ever adds. Exit 1 over the goal.
+on the machine only ever adds. Which processor a server comes to run on is chance, and stays so for its life: of several sessions the median
+counts. Exit 1 over the goal.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ from toolgate_cli.runtime.plugs import InvokeLimits
 GOAL = 1.5  # times a bare client
 PATH = "/usr/local/bin:/usr/bin:/bin"
 ROUND = 2
+SESSIONS = 5
 WARM = 200  # calls of each, before they count: a server of Node.js is compiled while it runs
 
 
@@ -98,7 +100,8 @@ def timed(call: Callable[[], object], times: list[float]) -> None:
         times.append(time.perf_counter() - began)
 
 
-def compare(peer: Peer, home: str, count: int) -> float:
+def compare(peer: Peer, home: str, count: int) -> tuple[float, float]:
+    """Milliseconds of a call, bare and by the provider, on one session of each."""
     bare, mine = Bare(peer, home), ours(peer, home)
     theirs: list[float] = []
     times: list[float] = []
@@ -113,12 +116,11 @@ def compare(peer: Peer, home: str, count: int) -> float:
     bare.process.wait()
     lasting.end_all()
     low, ours_low = (quantiles(found, n=4)[0] * 1000 for found in (theirs, times))
-    print(f"{peer.name:12} bare {low:6.2f} ms   toolgate {ours_low:6.2f} ms   {ours_low / low:5.2f}x (goal {GOAL}x)")  # noqa: T201
-    return ours_low / low
+    return low, ours_low
 
 
 def main(words: list[str]) -> int:
-    count = int(words[0]) if words else 500
+    count = int(words[0]) if words else 300
     ratios: list[float] = []
     with tempfile.TemporaryDirectory() as folder:
         owners = FileOwners(f"{folder}/owners")
@@ -128,5 +130,9 @@ def main(words: list[str]) -> int:
         said = ["git", "-c", "user.name=x", "-c", "user.email=x@y", "-C", f"{folder}/repository"]
         subprocess.run([*said, "commit", "-q", "--allow-empty", "-m", "x"], check=True)
         for peer in ALL.values():
-            ratios.append(compare(peer, folder, count))
+            found = sorted((compare(peer, folder, count) for _ in range(SESSIONS)), key=lambda pair: pair[1] / pair[0])
+            low, ours_low = found[SESSIONS // 2]
+            ratios.append(ours_low / low)
+            every = ", ".join(f"{mine / bare:.2f}" for bare, mine in found)
+            print(f"{peer.name:12} bare {low:5.2f} ms   toolgate {ours_low:5.2f} ms   {ratios[-1]:.2f}x (goal {GOAL}x; {every})")  # noqa: T201
     return int(max(ratios) > GOAL)
