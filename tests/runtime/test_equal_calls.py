@@ -26,6 +26,22 @@ def twice(home: Home, first: str, **decision: Any) -> str:
     return run
 
 
+THERE = texts.tool("free.send", "reconcilable", 2, more='[tools."free.send".reconcile]\nargv = ["true"]\n')
+
+
+def failed_while_it_was_taken_away(home: Home, *then: ToolResult) -> str:
+    """The same agent; the tool of its first call fails, and was taken out of the file before its reconciler could be asked."""
+
+    def fails(_started: Started) -> ToolResult:
+        home.write(texts.operator({"free.send": texts.tool("free.other")}))
+        return FAILED
+
+    home.write(texts.operator({"free.send": THERE}))
+    home.models.turns["s"] = [[call("free.send"), GOES_ON], [call("free.send")], [COMPLETE]]
+    home.tools.plan["free.send"] = [fails, *then]
+    return home.start("talk")
+
+
 @pytest.mark.parametrize("first", ["reject", "continue_tool"])
 def test_a_call_that_may_be_a_second_one_waits_in_the_next_turn_and_says_why(home: Home, first: str) -> None:
     run = twice(home, first)
@@ -37,19 +53,10 @@ def test_a_call_that_may_be_a_second_one_waits_in_the_next_turn_and_says_why(hom
 
 
 def test_a_failure_that_tells_nothing_is_a_doubt_also_where_its_reconciler_was_never_asked(home: Home) -> None:
-    there = texts.tool("free.send", "reconcilable", 2, more='[tools."free.send".reconcile]\nargv = ["true"]\n')
-
-    def fails_and_is_taken_away(_started: Started) -> ToolResult:
-        home.write(texts.operator({"free.send": texts.tool("free.other")}))
-        return FAILED
-
-    home.write(texts.operator({"free.send": there}))
-    home.models.turns["s"] = [[call("free.send"), GOES_ON], [call("free.send")], [COMPLETE]]
-    home.tools.plan["free.send"] = [fails_and_is_taken_away]
-    run = home.start("talk")
+    run = failed_while_it_was_taken_away(home)
     first = home.row(run)
     assert (first.origin, first.doubt) == ("EXECUTION_FAILED", "reconcilable") and home.tools.asked == []
-    home.write(texts.operator({"free.send": there}))
+    home.write(texts.operator({"free.send": THERE}))
     home.decide("reject", run)
     row = home.row(run)
     assert len(home.tools.starts) == 1 and row.origin == "APPROVAL_REQUIRED" and first.id in str(row.reason)
@@ -76,21 +83,24 @@ def test_a_later_start_that_declined_leaves_the_doubt_of_the_one_before_it(home:
 
 
 def test_a_no_to_a_second_start_says_nothing_of_the_first_where_that_had_only_failed(home: Home) -> None:
-    there = texts.tool("free.send", "reconcilable", 2, more='[tools."free.send".reconcile]\nargv = ["true"]\n')
-
-    def fails_and_is_taken_away(_started: Started) -> ToolResult:
-        home.write(texts.operator({"free.send": texts.tool("free.other")}))
-        return FAILED
-
-    home.write(texts.operator({"free.send": there}))
-    home.models.turns["s"] = [[call("free.send"), GOES_ON], [call("free.send")], [COMPLETE]]
-    home.tools.plan["free.send"] = [fails_and_is_taken_away, DECLINED]
-    run = home.start("talk")
+    run = failed_while_it_was_taken_away(home, DECLINED)
     first = home.row(run)
-    home.write(texts.operator({"free.send": there}))
+    home.write(texts.operator({"free.send": THERE}))
     home.decide("retry", run, may_run_twice=True)
     row = home.row(run)
     assert len(home.tools.starts) == 2 and row.origin == "APPROVAL_REQUIRED" and first.id in str(row.reason)
+
+
+def test_the_verdict_of_a_reconciler_settles_a_doubt_and_keeps_no_other_call_waiting(home: Home) -> None:
+    home.write(texts.operator({"free.send": THERE}))
+    home.models.turns["s"] = [[call("free.send"), GOES_ON], [call("free.send")], [COMPLETE]]
+    home.tools.plan["free.send"] = [LOST, LOST]
+    home.tools.answers["reconcile"] = [ToolResult("answered", ok=True, code=0, output='{"applied":false}', size=17)] * 2
+    run = home.start("talk")
+    row = home.row(run)
+    assert (row.origin, row.doubt, row.starts) == ("EXECUTION_FAILED", None, 2) and home.events(run, "TOOL_INVOCATION_OUTCOME_UNKNOWN")
+    home.decide("reject", run)
+    assert len(home.tools.starts) == 3 and home.run(run).status == "COMPLETED"
 
 
 def test_a_failure_that_says_what_it_did_keeps_no_other_call_waiting(home: Home) -> None:

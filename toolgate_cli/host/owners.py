@@ -181,7 +181,7 @@ class FileOwners:
             return True
         try:
             fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)  # shared: two who look at the same time do not see each other
-            session = sessions.read(descriptor, name)
+            session = sessions.read(descriptor)
             return session is not None and sessions.lives(session)
         except OSError:
             return True
@@ -189,8 +189,8 @@ class FileOwners:
             os.close(descriptor)
 
     def session(self, name: str | None) -> tuple[int, int, str] | None:
-        """The session of the tool that was started with that fence, when it began, and the fence itself; None where it is not told, or
-        nobody is left."""
+        """The session of the tool that was started with that fence, when it began, and the mark of what was started in it; None where it is
+        not told, or nobody is left."""
         if name is None or self._is_mine(name):
             return None
         try:
@@ -198,7 +198,7 @@ class FileOwners:
         except OSError:
             return None
         try:
-            return sessions.read(descriptor, name)
+            return sessions.read(descriptor)
         except OSError:
             return None
         finally:

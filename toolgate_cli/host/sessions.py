@@ -8,20 +8,20 @@ import re
 from . import tree
 from .tree import Session
 
-_LINE = re.compile(rb"(\d{1,10}) (\d{1,18}) (\S{1,99})(?: (\S{1,99}))?\n")
+_LINE = re.compile(rb"(\d{1,10}) (\d{1,18}) (\S{1,99}) (\S{0,99})\n")
 _WIDTH = 240  # bytes
 
 
 def line(session: Session) -> bytes:
-    return b" ".join(filter(None, (b"%d %d %s" % (session.id, session.start, _numbering()), os.fsencode(session.mark)))) + b"\n"
+    return b"%d %d %s %s\n" % (session.id, session.start, _numbering(), os.fsencode(session.mark))
 
 
-def read(descriptor: int, lock: str) -> Session | None:
-    """The session that the line in an open lock of that name tells of; None where there is none, or one whose numbers mean nothing here."""
+def read(descriptor: int) -> Session | None:
+    """The session that the line in an open lock tells of; None where there is none, or one whose numbers mean nothing here."""
     found = _LINE.fullmatch(os.pread(descriptor, _WIDTH, 0))
     if found is None or found[3] != _numbering():
         return None
-    return Session(int(found[1]), int(found[2]), os.fsdecode(found[4] or b"") or lock)
+    return Session(int(found[1]), int(found[2]), os.fsdecode(found[4]))
 
 
 def lives(session: Session) -> bool:

@@ -29,7 +29,7 @@ _ASK = 0.1  # seconds between two questions to `stop`
 class HttpSession:
     """The loop runs while somebody waits for an answer, and at no other time; from the main thread, like everything of a call."""
 
-    lock: str | None = None
+    lock: str | None = None  # nothing of it runs here
 
     def __init__(self, url: str, headers: Mapping[str, str], wait: Wait) -> None:
         try:

@@ -26,8 +26,8 @@ class Waiting(NamedTuple):
     """An open row with everything that a person is to see of it. `definition`: the pinned tool (None for other waits);
     `approvals`: names of those who voted; `form`: the items of an INPUT row; `output`: what a step at its gate completed with;
     `before`: the call as it was before it was edited; `values`: what a step at its gate that completed with nothing has written instead,
-    by key; `made`: the calls that the agent of such a step has asked for. Only where
-    the files were read: `out_of_reach`: nobody is left over to approve it; `changed`: what of its tool is not as it was parked."""
+    by key; `made`: the calls that the agent of such a step has asked for. Only where the files were read: `out_of_reach`: nobody is left
+    over to approve it; `changed`: what of its tool is not as it was parked."""
 
     row: Row
     workflow: str

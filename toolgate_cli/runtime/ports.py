@@ -68,7 +68,8 @@ class Owners(Protocol):
         ...
 
     def session(self, name: str | None) -> tuple[int, int, str] | None:
-        """The session of the tool that was started with that lock, for `Processes.kill_call`; None: it is not known."""
+        """The session of the tool that was started with that lock, its beginning and its mark, for `Processes.kill_call`; None: it is not
+        known."""
         ...
 
     def forget(self, name: str) -> None:
